@@ -13,7 +13,16 @@ DRAWS: Final = frozenset(
         *("random", "standard_normal", "standard_exponential", "standard_cauchy"),
         *("standard_gamma", "standard_t", "normal", "uniform", "exponential", "laplace"),
         *("logistic", "gumbel", "lognormal", "rayleigh", "gamma", "beta", "chisquare"),
-        *("pareto", "weibull", "power", "poisson", "geometric", "integers", "choice"),
+        *(
+            "pareto",
+            "weibull",
+            "power",
+            "poisson",
+            "geometric",
+            "integers",
+            "choice",
+            "permutation",
+        ),
     )
 )
 """Methods of generators that draw numbers: each call gives others."""

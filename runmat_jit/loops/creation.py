@@ -184,7 +184,7 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
     """``np.zeros((2, n))`` and its siblings, of extents that are known before the loop."""
     dims, is_square = sizes.dims_of(e, args[0]) if args else (), fn in (np.eye, np.identity)
     if fn is np.arange and len(args) == len(dims) == 1 and not keywords:
-        return _counted(e, dims)
+        return counted(e, dims)
     found = None if fn is np.arange else _filling(e, fn, args, keywords)
     if is_square:
         dims = dims * 2 if len(dims) == 1 else ()
@@ -232,7 +232,7 @@ def _store_diagonal(e: Emitter, at: Array, count: Value, number: Scalar) -> None
         loop.yield_()
 
 
-def _counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
+def counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
     """``np.arange(n)`` of an extent that is known before the loop."""
     made, k = e.memory.new(INT64, dims, e.held_arrays()), e.k
 

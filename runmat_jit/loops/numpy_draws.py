@@ -14,11 +14,12 @@ from typing import Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import creation, draws, elements, points, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import function, parameter
-from runmat_jit.loops.signatures import is_integer
+from runmat_jit.loops.signatures import VECTOR, Signature, Table, apply, is_integer
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT32,
@@ -32,6 +33,7 @@ from runmat_jit.loops.values import (
     Kind,
     Lazy,
     NumpyStream,
+    Object,
     Scalar,
     Unknown,
     literal,
@@ -110,8 +112,9 @@ def draw(
     named: Sequence[ast.keyword],
 ) -> Item:
     """A call of a generator's method."""
-    e.asks_numpy = e.ordered = True
-    e.drawn = max(e.drawn, 1)
+    _note_draw(e)
+    if method == "permutation":
+        return _permutation(e, stream, draws.arguments(("x",), args, named))
     if method == "integers":
         return _integers(e, stream, draws.arguments(_WHOLE, args, named))
     if method == "choice":
@@ -130,6 +133,56 @@ def draw(
             name, fills = f"{name}_f", f"{fills}_f"
     call = Call(name, (stream.bits, *_parameters(e, distribution, given)), fills)
     return _drawn(e, call, distribution.kind, dtype, given.get("size"))
+
+
+def _note_draw(e: Emitter) -> None:
+    """Take note that the order of draws counts."""
+    e.asks_numpy = e.ordered = True
+    e.drawn = max(e.drawn, 1)
+
+
+def shuffle(e: Emitter, stream: NumpyStream, x: Array) -> Item:
+    """``rng.shuffle(x)`` of a vector: from the last element on, each with one before it."""
+    k, (axis,), drawn = e.k, x.axes, function(e, "random_interval")
+    _note_draw(e)
+    points.note_store(e, x)
+    e.fix(axis.number)
+    e.arithmetic.mark_ours(bits=False)
+    with k.loop(1, axis.extent) as loop:
+        last = axis.extent - loop.i
+        other = k.invoked("i64", drawn, stream.bits, k.convert("sext", last, "i64"))
+        places = [
+            elements.start_of(e, elements.moved(e, x, (), at, axis))
+            for at in (last, k.convert("sext", other, "index"))
+        ]
+        values = [k.load(x.buffer, place, 0) for place in places]
+        for place, value in zip(places, reversed(values), strict=True):
+            k.store(x.buffer, place, value, 0)
+        loop.yield_()
+    e.stores += 1
+    return Object(None)
+
+
+def _is_place(x: Item) -> bool:
+    """Return True for a vector of real numbers in memory."""
+    return isinstance(x, Array) and VECTOR(x) and not is_complex(x.dtype)
+
+
+SHUFFLING: Final[Table] = {
+    "shuffle": [Signature((lambda x: isinstance(x, NumpyStream), _is_place), shuffle)]
+}
+
+
+def _permutation(e: Emitter, stream: NumpyStream, given: Mapping[str, ast.expr]) -> Item:
+    """``rng.permutation(n)``, or of a vector: a copy, shuffled."""
+    item = e.item(given["x"]) if "x" in given else Object(None)
+    x = points.settled(e, item)
+    if isinstance(x, Array):
+        made = points.materialized(e, x)
+    else:
+        made = creation.counted(e, sizes.dims_of(e, given["x"]))
+    apply(e, SHUFFLING, "shuffle", [stream, made])
+    return made
 
 
 def _parameters(

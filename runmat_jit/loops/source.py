@@ -51,7 +51,7 @@ _UNKNOWN_OPERATORS = (ast.In, ast.NotIn)
 _OF_IDENTITY = (ast.Is, ast.IsNot)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
-_INTO = ("fill", "fill_diagonal", "clip", "matmul", "sort")
+_INTO = ("fill", "fill_diagonal", "clip", "matmul", "sort", "shuffle")
 """Methods and functions that store into an array, besides ufuncs."""
 _NO_OBJECTS = (list, dict, set, str, np.ndarray, np, math)
 """Classes and modules whose methods and functions are known: a call of one is no method of the
@@ -444,7 +444,7 @@ def is_procedure(node: ast.expr) -> bool:
         case ast.Call(func=ast.Attribute(value=base, attr=name)):
             if name in _INTO or isinstance(getattr(np, name, None), np.ufunc):
                 return True
-            others = name in (*DRAWS, "shuffle") or any(hasattr(c, name) for c in _NO_OBJECTS)
+            others = name in DRAWS or any(hasattr(c, name) for c in _NO_OBJECTS)
             return isinstance(base, ast.Name) and not others
     return False
 

@@ -24,6 +24,7 @@ from runmat_jit.loops import (
     lists,
     masks,
     nests,
+    numpy_draws,
     operators,
     points,
     signatures,
@@ -119,6 +120,10 @@ def _procedure(e: Emitter, call: ast.Call) -> None:
     function, args, keywords = call.func, call.args, call.keywords
     if isinstance(function, ast.Attribute) and _is_of_thing(e, function):
         expressions.called_of(e, function, args, keywords, returns=False)
+        return
+    if isinstance(function, ast.Attribute) and function.attr == "shuffle" and not keywords:
+        operands = [e.item(each) for each in (function.value, *args)]
+        signatures.apply(e, numpy_draws.SHUFFLING, "shuffle", operands)
         return
     if isinstance(function, ast.Attribute) and chain_of(function) not in e.chains:
         place, made = _filled(e, function, args, keywords)

@@ -109,7 +109,7 @@ def test_every_draw(name, args, bits, counted):
 
 
 def test_the_names_of_draws_are_known_where_loops_are_found():
-    assert {*DISTRIBUTIONS, "integers", "choice"} == DRAWS
+    assert {*DISTRIBUTIONS, "integers", "choice", "permutation"} == DRAWS
 
 
 def test_a_python_integer_is_drawn_where_one_is_asked_for(counted):
@@ -137,6 +137,11 @@ ORDERS = {
     "of a short array": "y = rng.normal(size=3)\na += y[0] * y[1] - y[2]",
     "as many as are told": "b = rng.random(steps)\nc = rng.random((steps, n))\na += b[0] * c[1, 2]",
     "of some": "a += rng.choice(5) - rng.choice(x) * rng.choice([-1, 1]) + rng.choice((0.5, t))",
+    "a permutation": "x = rng.permutation(x)\na += rng.random()",
+    "a permutation of integers": "y = rng.permutation(n)\na += x[y[0]] + rng.permutation(5)[1]",
+    "a shuffle": "rng.shuffle(x)\na += rng.normal()",
+    "a shuffle of a part": "rng.shuffle(x[1:t])\nrng.shuffle(x[::-2])",
+    "a shuffle of its own": "y = x * 2\nrng.shuffle(y)\nx[0] = y[1]",
     "of places": "x[t % n] = rng.random(len(x))[1] if n > 1 else 0",
 }
 
@@ -215,8 +220,10 @@ ELSEWHERE = {
     "a choice of some": "x = x + rng.choice(x, 7)",
     "a choice of rows": "a += rng.choice(np.ones((2, 2)))[0]",
     "a choice by chances": "a += rng.choice(2, p=[0.25, 0.75])",
-    "a permutation": "x = rng.permutation(x)",
-    "a shuffle": "rng.shuffle(x)",
+    "a permutation of rows": "y = rng.permutation(np.ones((3, 2)))\na += y[0, 0]",
+    "a shuffle of rows": "y = np.outer(x, x)\nrng.shuffle(y)\na += y[0, 1]",
+    "a shuffle of a list": "y = [1, 2, 3]\nrng.shuffle(y)",
+    "a shuffle along an axis": "rng.shuffle(x, axis=0)",
     "a binomial number": "a += rng.binomial(5, 0.3)",
     "means for each": "x = x + rng.normal(x, 1)",
     "another dtype": "a += rng.integers(5, dtype=np.int32)",
