@@ -203,7 +203,8 @@ class Work:
             times = min(few**depth, max(few, limit))
             least += (computing + others) * times // OPERATIONS
             times = min(many**depth, max(many, limit))
-            times = max(times, min(extent**depth, limit) // OFTEN)
+            rarely = 1 if depth == 1 else OFTEN  # loops in each other over all extents are rare
+            times = max(times, min(extent**depth, limit) // rarely)
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
         return least, most

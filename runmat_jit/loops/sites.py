@@ -20,6 +20,17 @@ MOST: Final = 1024
 """Loops that are known; replays know their own."""
 TURNS: Final = 64
 """Turns that a loop is taken to have where nobody knows."""
+CALLED: Final = 12
+"""Operations of Python's that take as long as a function of NumPy's or a method, at least."""
+REDUCED: Final = 40
+"""The same of reductions and of functions that are written in Python."""
+_REDUCTIONS: Final = frozenset(
+    (
+        *("sum", "mean", "std", "var", "prod", "max", "min", "any", "all", "argmax", "argmin"),
+        *("median", "percentile", "quantile", "cross", "norm", "solve", "inv", "det", "isclose"),
+        *("allclose", "average", "diff", "trapezoid", "polyval", "interp", "roll", "outer"),
+    )
+)
 _OPERATIONS: Final = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.AugAssign, ast.BoolOp),
 )
@@ -91,7 +102,20 @@ def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
     if isinstance(node, ast.For | ast.While):
         turns = turns_of(node, number)
         return (TURNS if turns is None else turns) * inner
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        counts = [_items_of(each.iter, number) for each in node.generators]
+        return inner * math.prod([TURNS if count is None else count for count in counts])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return inner + _work_of_call(node.func)
     return inner + isinstance(node, _OPERATIONS)
+
+
+def _work_of_call(function: ast.Attribute) -> int:
+    """Operations of Python's that take as long as a call of a method, or of a module's function."""
+    chain = chain_of(function)
+    if function.attr == "append" or (chain is not None and chain.name == "math"):
+        return 1
+    return REDUCED if function.attr in _REDUCTIONS else CALLED
 
 
 def turns_of(loop: Loop, number: Callable[[ast.expr], int | None]) -> int | None:
