@@ -56,7 +56,11 @@ class _Total:
 
 
 def lower_total(emitter: Emitter, instruction: Instruction, body: Body) -> None:
-    """Reduce ``[lo, hi)`` in blocks of 16 steps, then over blocks, then over lanes."""
+    """Reduce ``[lo, hi)`` in blocks of 16 steps, then over blocks, then over lanes.
+
+    A short range is one step whose results are folded at once: the same operations in the same
+    order, without those that change nothing.
+    """
     block, kinds = instruction.block, [r.type for r in instruction.results]
     combines = instruction.attrs["combines"]
     assert block is not None, "a total has a body"
@@ -75,21 +79,26 @@ def lower_total(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         ),
     )
     lo, hi = (emitter.uniform(a) for a in instruction.args)
+    found = _reduced(emitter, total, lo, hi)
+    emitter.unroll = vectors
+    for value, x in zip(instruction.results, found, strict=True):
+        emitter.bind(value, [x])
+
+
+def _reduced(emitter: Emitter, total: _Total, lo: str, hi: str) -> Operands:
+    """The combined values, one way for each length."""
     length = emitter.put(f"sub i64 {hi}, {lo}")
     is_left = emitter.put(f"icmp slt i64 {lo}, {hi}")
     found = [literal(a.start, a.kind) for a in total.accumulators]
-    small = sum(1 for _ in every_instruction(block.body)) <= _SMALL_BODY
-    for count in sorted({1, emitter.unroll}) if small else ():
+    is_small = sum(1 for _ in every_instruction(total.block.body)) <= _SMALL_BODY
+    for count in sorted({1, emitter.unroll}) if is_small else ():
         fits = emitter.put(f"icmp sle i64 {length}, {count * emitter.width}")
         taken = emitter.put(f"and i1 {is_left}, {fits}")
         in_vectors = partial(_in_vectors, emitter, total, (lo, length), count)
         found = branch(emitter, taken, _slots(total, found), in_vectors)
         is_left = emitter.put(f"xor i1 {fits}, true")
     in_blocks = partial(_in_blocks, emitter, total, (lo, hi))
-    found = branch(emitter, is_left, _slots(total, found), in_blocks)
-    emitter.unroll = vectors
-    for value, x in zip(instruction.results, found, strict=True):
-        emitter.bind(value, [x])
+    return branch(emitter, is_left, _slots(total, found), in_blocks)
 
 
 def _slots(total: _Total, operands: Operands) -> Slots:
@@ -110,10 +119,8 @@ def _in_vectors(emitter: Emitter, total: _Total, span: tuple[str, str], count: i
     emitter.live, emitter.unroll = None, vectors
     found = []
     for place, accumulator in enumerate(total.accumulators):
-        kind, start = (
-            emitter.vector(accumulator.kind),
-            splat_literal(accumulator.start, accumulator.kind),
-        )
+        kind = emitter.vector(accumulator.kind)
+        start = splat_literal(accumulator.start, accumulator.kind)
         own = zip(masks, terms[place * count : (place + 1) * count], strict=True)
         chosen = [
             emitter.put(f"select {emitter.vector('i1')} {mask}, {kind} {x}, {kind} {start}")
@@ -138,23 +145,17 @@ def _in_blocks(emitter: Emitter, total: _Total, bounds: tuple[str, str]) -> Oper
         return []
 
     loop(emitter, (lo, hi, str(TOTAL_STEPS * logical)), [], one_block)
+    firsts = [str(first) for first in range(0, logical, emitter.width)]
     return [
-        _fold(
-            emitter,
-            accumulator,
-            [
-                _read(emitter, accumulator, accumulator.sums, str(first))
-                for first in range(0, logical, emitter.width)
-            ],
-        )
-        for accumulator in total.accumulators
+        _fold(emitter, each, [_read(emitter, each, each.sums, first) for first in firsts])
+        for each in total.accumulators
     ]
 
 
 def _accumulator(emitter: Emitter, op: str, kind: str, logical: int) -> _Accumulator:
     element = "bool" if kind == "i1" else kind
-    sums, partial = (emitter.allocate(element, logical) for _ in range(2))
-    return _Accumulator(op, kind, sums, partial)
+    sums, kept = (emitter.allocate(element, logical) for _ in range(2))
+    return _Accumulator(op, kind, sums, kept)
 
 
 # -- one block -----------------------------------------------------------------------------------
