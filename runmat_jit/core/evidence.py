@@ -203,8 +203,7 @@ class Work:
             times = min(few**depth, max(few, limit))
             least += (computing + others) * times // OPERATIONS
             times = min(many**depth, max(many, limit))
-            rarely = 1 if depth == 1 else OFTEN  # loops in each other over all extents are rare
-            times = max(times, min(extent**depth, limit) // rarely)
+            times = max(times, min(extent**depth, limit) // (1 if depth == 1 else OFTEN))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
         return least, most

@@ -665,7 +665,8 @@ _WITHIN: Final = (np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitw
 @cache  # a memo of a pure question
 def dtypes_of(fn: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
     """The dtypes of a ufunc's loop, as :func:`loop_dtypes`, of integers of few bits as well."""
-    if not any(isinstance(kind, np.dtype) and is_narrow_dtype(kind) for kind in kinds):
+    of_numpys = [kind for kind in kinds if isinstance(kind, np.dtype)]
+    if not any(is_narrow_dtype(kind) or kind == np.uint64 for kind in of_numpys):
         return loop_dtypes(fn, kinds)
     try:
         resolved = fn.resolve_dtypes((*kinds, *(None,) * fn.nout))

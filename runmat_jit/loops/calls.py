@@ -14,6 +14,7 @@ import numpy as np
 
 from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.loops import (
+    complex_arrays,
     complex_numbers,
     creation,
     draws,
@@ -233,6 +234,12 @@ def _is_digits(x: Item) -> bool:
     return isinstance(x, Scalar) and type(x.literal) is int and 0 <= x.literal <= _DIGITS
 
 
+def _part_of(e: Emitter, x: Item, *, name: str) -> Item:
+    """``np.real(z)`` and ``np.imag(z)`` of an array."""
+    found: Item = complex_arrays.part(e, points.settled_array(e, x), name)
+    return found
+
+
 def _item_at(e: Emitter, x: Item, at: Scalar) -> Scalar:
     """``x.item(i)`` of a vector."""
     return _as_python(e, scalar(elements.load(e, elements.at(e, points.settled_array(e, x), at))))
@@ -384,6 +391,8 @@ _FUNCTIONS: Final[Table] = {
     natural: [Signature((is_integer,), _natural)],
     position: [Signature((is_number,), _position)],
     whole: [Signature((is_number,), _whole)],
+    np.real: [Signature((array(kinds="c"),), partial(_part_of, name="real"))],
+    np.imag: [Signature((array(kinds="c"),), partial(_part_of, name="imag"))],
     np.absolute: [Signature((is_complex_number,), _by(complex_numbers.absolute))],
     np.conjugate: [Signature((is_complex_number,), _by(_conjugated))],
     **{

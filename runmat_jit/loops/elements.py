@@ -180,9 +180,15 @@ def single(e: Emitter) -> Axis:
     return Axis(SINGLE, e.extents.value(ONE), 0, ONE)
 
 
+def wrapped(e: Emitter, value: Value, dtype: np.dtype) -> Value:
+    """An integer of 64 bits as one of few, as arrays of these wrap."""
+    k, free = e.k, 64 - 8 * dtype.itemsize
+    return k.prim("ashr" if dtype.kind == "i" else "lshr", k.prim("shl", value, free), free)
+
+
 def bounds_of(dtype: np.dtype) -> tuple[int, int]:
     """Between which numbers integers of a dtype lie."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        return int(limits.min), int(limits.max)
+        return int(limits.min), min(int(limits.max), MOST)
     return (0, 1) if dtype.kind == "b" else (LEAST, MOST)

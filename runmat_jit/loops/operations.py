@@ -15,12 +15,20 @@ import numpy as np
 
 from runmat_jit.core.types import TensorType, is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import complex_arrays, elements, points, totals
+from runmat_jit.loops import (
+    complex_arrays,
+    complex_numbers,
+    elements,
+    narrow_arrays,
+    points,
+    totals,
+)
 from runmat_jit.loops.arithmetic import OF_PYTHON, sorted_kinds
 from runmat_jit.loops.complex_arrays import Make, Typed
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.values import (
+    INT64,
     TYPES,
     Array,
     Axis,
@@ -29,6 +37,8 @@ from runmat_jit.loops.values import (
     Lazy,
     Scalar,
     Unknown,
+    any_number,
+    is_narrow_dtype,
     literal,
     numpy_kind,
     only,
@@ -91,12 +101,15 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
         specs = tuple(_spec(x, kind, known) for x, kind in zip(operands, chosen, strict=True))
         assert row.result is not None, "it was called"
         found = row.result(specs, params)
-        if found is None:
+        type_ = None if found is None else narrow_arrays.type_of(row, operands, chosen, found.type)
+        if found is None or type_ is None:
             raise Unknown(f"{row.name} of these dtypes or shapes")
         named = frozenset(canonical_params(row, params, specs).items())
-        results.add((found.type, found.operand_dtypes, named))
+        results.add((type_, found.operand_dtypes, named))
     type_, dtypes, named = only(results, "an operation")
     meant = Meant(row, dtypes, dict(named), type_, known)
+    if row.name == "mean" and is_complex(type_.dtype) and not type_.shape:
+        return _complex_mean(e, operands[0])
     if any(map(is_complex, (type_.dtype, *dtypes))):
         return complex_arrays.computed(e, _maker(e, meant), _typed(operands, meant), meant)
     if row.expand is not None:
@@ -108,6 +121,16 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
     if row.kind in ("elementwise", "reduce") and row.decompose is not None:
         return _decomposed(e, operands, meant)
     raise Unknown(f"{row.name} of arrays")
+
+
+def _complex_mean(e: Emitter, of: Item) -> Item:
+    """Mean of all elements: their sum divided as NumPy's complex scalars divide."""
+    x = points.settled_array(e, of)
+    total, count = by_row(e, ROWS["sum"], [x], {}), literal(e.k, 1)
+    for axis in x.axes:
+        count = e.arithmetic.operate("Mult", count, elements.extent(e, axis))
+    e.k.leave_if(count.value < 1)  # NumPy warns
+    return complex_numbers.operate(e.arithmetic, "Div", [any_number(total), count])
 
 
 def _spread(e: Emitter, x: Item, meant: Meant) -> Item:
@@ -147,9 +170,10 @@ def _spec(x: Item, kind: Any, known: Mapping[int, Axis]) -> Any:
         if kind.python:
             number = {"i": int, "f": float, "b": bool, "c": complex}[kind.dtype.kind]
             return Weak(number)
-        return TensorType(kind.dtype, ())
+        return TensorType(INT64 if is_narrow_dtype(kind.dtype) else kind.dtype, ())
     assert isinstance(x, Array | Lazy), "others are no operands"
-    return TensorType(x.dtype, tuple(_extent_for(axis, known) for axis in x.axes))
+    dtype = INT64 if is_narrow_dtype(x.dtype) else x.dtype
+    return TensorType(dtype, tuple(_extent_for(axis, known) for axis in x.axes))
 
 
 def _extent_for(axis: Axis, known: Mapping[int, Axis]) -> int:
@@ -171,7 +195,8 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
             if x.literal is not None and not fits(x.literal, dtype):
                 raise Unknown("a number that the dtype does not hold")
             e.arithmetic.used(x)
-            values.append(e.arithmetic.cast(x, dtype))
+            held = meant.type.dtype if is_narrow_dtype(meant.type.dtype) else dtype
+            values.append(e.arithmetic.cast(x, held if dtype == INT64 else dtype))
         else:
             assert isinstance(x, Array | Lazy), "others are no operands"
             values.append(x)

@@ -124,6 +124,8 @@ def _expanded(e: Emitter, x: Lazy, point: Point) -> Value:
     pairs = zip(x.operands, x.types, strict=True)
     values = tuple([element(e, operand, wanted, point) for operand, wanted in pairs])
     made = row.expand(e.k, *values, **x.params)
+    if is_narrow_dtype(x.dtype):
+        made = elements.wrapped(e, made, x.dtype)
     if e.exact:
         if reports(x) and made.type in FLOATS:
             floats = [v for v in values if v.type in FLOATS and v.literal is None]
@@ -238,7 +240,8 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
     elif isinstance(made, Array | Lazy):
         is_narrow = is_narrow_dtype(at.dtype) or is_narrow_dtype(made.dtype)
         pair = made.dtype.kind + at.dtype.kind
-        if (is_narrow and made.dtype != at.dtype) or pair == "fi" or pair[0] == "c":
+        loses = is_narrow and not np.can_cast(made.dtype, at.dtype)
+        if loses or pair == "fi" or pair[0] == "c":
             raise Unknown("floats become integers, or integers others of fewer bits")
         _fit(e, at, made)
         value = made
@@ -405,8 +408,8 @@ def truth_at(e: Emitter, mask: Array, outer: Sequence[Value]) -> Value:
 def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
     """Memory for an array with these axes; their extents may change from turn to turn."""
     dims = tuple([dim for axis in axes for dim in axis.most])
-    if not all(axis.most for axis in axes) or is_narrow_dtype(dtype):
-        raise Unknown(f"a new array of {dtype}, or its extent is not known before the loop")
+    if not all(axis.most for axis in axes):
+        raise Unknown("a new array whose extent is not known before the loop")
     made = e.memory.new(dtype, dims, e.held_arrays())
     if any(axis.dim is None for axis in axes):
         made = replace(made, axes=_side_by_side_axes(axes), whole=False)

@@ -207,7 +207,7 @@ def store(e: Emitter, at: Array, fill: Callable[[Array], None]) -> None:
 
 
 def held_by(item: Item | None) -> tuple[Value, ...]:
-    """The elements of an array that is held in registers."""
+    """The elements of an array in registers."""
     assert isinstance(item, Array), "it is such an array"
     assert item.held, "likewise"
     return item.held

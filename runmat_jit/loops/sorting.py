@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
@@ -24,6 +25,7 @@ from runmat_jit.loops.values import (
     Array,
     Item,
     Scalar,
+    is_narrow_dtype,
     numpy_kind,
 )
 
@@ -31,6 +33,8 @@ MOST: Final = 512
 """Elements that are sorted here at most."""
 _SORTED: Final = [dtype for dtype, kind in TYPES.items() if kind in (*FLOATS, "i32", "i64")]
 """Dtypes of what is sorted."""
+_NARROW: Final = [dtype for dtype in NARROW_DTYPES if is_narrow_dtype(dtype)]
+"""Dtypes of what is sorted as integers of 64 bits."""
 
 
 def _sort(e: Emitter, x: Array) -> None:
@@ -67,7 +71,8 @@ def _sort(e: Emitter, x: Array) -> None:
 def sorted_copy(e: Emitter, x: Item) -> Array:
     """The elements of an array, sorted along one axis, in memory of their own."""
     own = points.settled_array(e, x)
-    made = points.materialized(e, own) if len(own.axes) == 1 else totals.flat(e, own)
+    is_whole = len(own.axes) == 1 and not is_narrow_dtype(own.dtype)
+    made = points.materialized(e, own) if is_whole else totals.flat(e, own)
     _sort(e, made)
     e.arithmetic.mark_ours(bits=False)
     return made
@@ -115,11 +120,11 @@ def _finite(e: Emitter, value: Value, dtype: np.dtype) -> Scalar:
 
 
 _SORTED_VECTOR: Final = (Signature((array(1, of=_SORTED),), sorted_copy),)
-_OF_QUANTILES: Final = array(of=set(_SORTED) - {FLOAT32})
+_OF_QUANTILES: Final = array(of={*_SORTED, *_NARROW} - {FLOAT32})
 CALLS_OF_SORTING: Final[Table] = {
     np.sort: _SORTED_VECTOR,
     "sort": _SORTED_VECTOR,
-    np.median: [Signature((array(of=_SORTED),), median)],
+    np.median: [Signature((array(of={*_SORTED, *_NARROW}),), median)],
     np.quantile: [Signature((_OF_QUANTILES, is_floating), quantile)],
     np.percentile: [Signature((_OF_QUANTILES, is_numeric), partial(quantile, divisor=100.0))],
 }

@@ -35,6 +35,7 @@ from runmat_jit.loops.values import (
     Position,
     Scalar,
     Unknown,
+    is_narrow_dtype,
     numpy_kind,
 )
 from runmat_jit.loops.wholes import Meant, Point, Whole, is_turned, tells
@@ -112,7 +113,8 @@ def flat(e: Emitter, x: Whole) -> Array:
     """The elements one after the other, in memory of their own."""
     if e.streams is not None:
         raise Unknown("a sum over several axes of arrays in registers")
-    made = points.blank(e, x.dtype, x.axes)
+    dtype = INT64 if is_narrow_dtype(x.dtype) else x.dtype
+    made = points.blank(e, dtype, x.axes)
     points.fill_new(e, made, x)
     e.fix(*(axis.number for axis in x.axes), reduces=True)
     extent = functools.reduce(operator.mul, [axis.extent for axis in made.axes])

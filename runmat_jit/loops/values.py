@@ -72,6 +72,8 @@ class _Types(dict[np.dtype, str]):
     def __missing__(self, dtype: np.dtype) -> str:
         if is_narrow_dtype(dtype):  # held in 64 bits, and never beyond its own
             return "i64"
+        if dtype == np.uint64:  # of sums alone, which are below 2**63
+            return "i64"
         raise Unknown(f"arrays of {dtype}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.core.types import COMPILED_DTYPES, COMPLEX_DTYPES, NARROW_DTYPES
 from runmat_jit.kernel.ir import Buffer, Scalar, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.drawing import BITS, DRAWINGS, Drawing, NumpyDrawing, commit, signed
@@ -426,7 +426,7 @@ class Watch:
 
 Results = tuple[tuple[Any, ...], int]
 """The results of a loop, but for those that are operands, and its turns."""
-_IN_MEMORY: Final = (*COMPILED_DTYPES, np.dtype("complex64"), np.dtype("complex128"))
+_IN_MEMORY: Final = (*COMPILED_DTYPES, *NARROW_DTYPES, *COMPLEX_DTYPES)
 """Dtypes of arrays that loops make."""
 STATE, FLOATS, LIMIT, CALLER = range(4)
 """Places of the parameters that every kernel has."""
