@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.types import NARROW_DTYPES
+from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.loops import (
     complex_arrays,
     complex_numbers,
@@ -30,7 +32,7 @@ from runmat_jit.loops import (
     views,
     ways,
 )
-from runmat_jit.loops.arithmetic import Arithmetic
+from runmat_jit.loops.arithmetic import Arithmetic, dtypes_of, promoted, sorted_kinds
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
@@ -55,6 +57,7 @@ from runmat_jit.loops.signatures import (
 from runmat_jit.loops.source import Chain, chain_of
 from runmat_jit.loops.values import (
     FLOAT,
+    FLOAT32,
     FLOAT64,
     INT,
     INT64,
@@ -73,6 +76,7 @@ from runmat_jit.loops.values import (
     joined,
     literal,
     numpy_kind,
+    only,
     scalar,
 )
 from runmat_jit.loops.wholes import is_whole, plain_of
@@ -222,6 +226,27 @@ def _rounded(e: Emitter, x: Item, digits: Scalar | None = None) -> Item:
         return called_with(e, np.rint, [x], {})
     scaled = called_with(e, np.rint, [called_with(e, np.multiply, [x, by], {})], {})
     return called_with(e, np.divide, [scaled, by], {})
+
+
+def _clipped(e: Emitter, x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """``np.clip(x, low, high)`` of a number, which stays where it equals a bound."""
+    found = set()
+    for kinds in itertools.product(*(sorted_kinds(each) for each in (x, low, high))):
+        first = dtypes_of(np.maximum, tuple(map(promoted, kinds[:2]))) or (None,)
+        found.add((dtypes_of(np.maximum, (first[-1], promoted(kinds[2]))) or (None,))[-1])
+    dtype = only(found, "clip")
+    if dtype not in (FLOAT64, FLOAT32, INT64):
+        raise refusal(_FUNCTIONS, np.clip)
+    k = e.k
+    for each in (x, low, high):
+        e.arithmetic.used(each)
+    value, least, most = (e.arithmetic.cast(each, dtype) for each in (x, low, high))
+    for bound, op in ((least, "gt"), (most, "lt")):
+        beyond = k.prim(op, bound, value)
+        if bound.type in FLOATS:
+            beyond = beyond | k.prim("isnan", bound)
+        value = k.select(beyond, bound, value)
+    return Scalar(frozenset((numpy_kind(dtype),)), value, narrow=value.type == "f32")
 
 
 def _nearest(e: Emitter, x: Scalar) -> Scalar:
@@ -380,6 +405,7 @@ _FUNCTIONS: Final[Table] = {
         Signature((of_numpys(is_floating), _is_digits), _rounded),
     ],
     np.round: _ROUNDED,
+    np.clip: [Signature((is_number, is_number, is_number), _clipped)],
     builtins.float: [Signature((is_number,), _float)],
     builtins.bool: [Signature((is_number,), _truth)],
     builtins.len: [Signature((lambda x: not isinstance(x, Scalar),), lists.length)],

@@ -127,8 +127,9 @@ def _over_some_axes(e: Emitter, x: Whole, meant: Meant) -> Array:
     kept = [place for place in range(rank) if place not in along]
     if x.axes[kept[-1]].number == SINGLE or x.mask is not None:
         raise Unknown("a reduction to one element of an array")
-    if along == (0,):
-        made = _column_by_column(e, x, meant)
+    turned = None if rank - 1 in along else _permuted(e, x, (*along, *kept))
+    if turned is not None and e.streams is None:
+        made = _column_by_column(e, turned, meant, len(along))
     elif along == (1,) and rank == 2:
         made = _row_by_row(e, x, meant)
     else:
@@ -216,19 +217,21 @@ def _permuted(e: Emitter, x: Any, order: tuple[int, ...]) -> Any:
     return None if found else replace(x, axes=axes, operands=tuple(operands))
 
 
-def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Array:
-    """A reduction over the first axis: elements of columns in order, lanes along the last axis."""
-    k, (rows, *kept) = e.k, x.axes
+def _column_by_column(e: Emitter, x: Whole, meant: Meant, count: int = 1) -> Array:
+    """A reduction over some first axes: elements in order, lanes along the last axis."""
+    k, rows, kept = e.k, x.axes[:count], x.axes[count:]
     made = points.blank(e, meant.type.dtype, kept)
-    _leave_without_elements(e, meant, (rows,))
-    k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(kept[-1].extent, 1))
-    e.fix(rows.number, reduces=True)
+    _leave_without_elements(e, meant, rows)
+    for axis in rows:
+        k.leave_if(axis.extent > _COLUMN_PARTS[-1])
+    k.leave_if(k.eq(kept[-1].extent, 1))
+    e.fix(*(axis.number for axis in rows), reduces=True)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
 
     def put(point: Point) -> None:
-        value = _column_at(e, x, meant, point.lane, outer=tuple(point.outer))
+        value = _column_at(e, x, meant, point.lane, outer=tuple(point.outer), count=count)
         if meant.row.name == "mean":
-            value = _mean_of(e, value, (rows,), meant.type.dtype)
+            value = _mean_of(e, value, rows, meant.type.dtype)
         offset, stride = points.target(e, made, point)
         k.store(made.buffer, offset, value, stride)
 
@@ -244,11 +247,12 @@ def _column_at(
     *,
     parts: int = len(_COLUMN_PARTS),
     outer: tuple[Value, ...] = (),
+    count: int = 1,
 ) -> Value:
     """The reduction of the columns of some lanes, in the order of ``column`` steps.
 
-    ``parts``: steps that there may be; one where columns are short. ``outer``: coordinates of the
-    axes between the first one and the last.
+    ``parts``: steps that there may be; one where columns are short. ``count``: first axes that are
+    reduced, each after those behind it. ``outer``: coordinates of those between and the last.
     """
     k, kind = e.k, TYPES[meant.dtypes[0]]
     combine = combined_as(meant.row, kind)
@@ -259,25 +263,33 @@ def _column_at(
         for how, of in zip(combines, (kind, "i1", "i1"), strict=False)
     ]
 
-    def element(row: Value) -> list[Value]:
-        term = points.element(e, x, kind, Point((row, *outer), lane, ExactNotes(k)))
+    def element(rows: tuple[Value, ...]) -> list[Value]:
+        term = points.element(e, x, kind, Point((*rows, *outer), lane, ExactNotes(k)))
         if len(combines) == 1:
             return [term]
         return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
 
-    def part(level: int, low: Value | int) -> list[Value]:
+    def nested(before: tuple[Value, ...]) -> list[Value]:
+        """The elements at some coordinates of the first axes."""
+        if len(before) == count - 1:
+            return part(parts - 1, 0, before)
+        with k.loop(0, x.axes[len(before)].extent, starts) as loop:
+            found = nested((*before, loop.i))
+            loop.yield_(*map(partial(_pair, e), combines, loop.carry, found))
+        return list(loop.out)
+
+    def part(level: int, low: Value | int, before: tuple[Value, ...]) -> list[Value]:
         """The elements of a part, or one where it has no parts."""
-        high = x.axes[0].extent
+        high = x.axes[count - 1].extent
         if level < len(_COLUMN_PARTS) - 1:
             end = low + _COLUMN_PARTS[level]
             high = k.select(end < high, end, high)
         with k.loop(low, high, starts, _COLUMN_PARTS[level - 1] if level else 1) as loop:
-            found = part(level - 1, loop.i) if level else element(loop.i)
-            before = loop.carry
-            loop.yield_(*map(partial(_pair, e), combines, before, found))
+            found = part(level - 1, loop.i, before) if level else element((*before, loop.i))
+            loop.yield_(*map(partial(_pair, e), combines, loop.carry, found))
         return list(loop.out)
 
-    total, *odd = part(parts - 1, 0)
+    total, *odd = nested(())
     if watched:
         total = total + k.splat(0.0, kind)
     if odd:

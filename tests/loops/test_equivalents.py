@@ -48,6 +48,7 @@ ROWS = {
     "accumulated": "np.cumprod(x)[i] + np.add.accumulate(x)[i] + x.cumprod()[1] + np.cumsum(k)[1]",
     "extremes so far": "np.maximum.accumulate(x)[i] + np.minimum.accumulate(y)[i]",
     "multiplied": "np.prod(x[:7]) + y[:3].prod()",
+    "clipped": "np.clip(x[i], -1, 0.5) + np.clip(i, 1, 3) + np.clip(x[i], y[i], t[-1])",
     "an item": "x.item(i) + x.item(-1) + x[i].item()",
     "astype": "x[i].astype(np.float32) + x.astype(t.dtype)[1] + k[0].astype(x.dtype)",
 }
