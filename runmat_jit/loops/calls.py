@@ -453,5 +453,6 @@ _METHODS: Final[Table] = {
     "conj": [Signature((_COMPLEX,), _by(complex_numbers.conjugate))],
     "dot": products.CALLS_OF_PRODUCTS["dot"],
     "cumsum": creation.CALLS_OF_CREATION["cumsum"],
+    "argsort": sorting.CALLS_OF_SORTING["argsort"],
     **views.CALLS_OF_VIEWS,
 }

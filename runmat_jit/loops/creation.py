@@ -234,7 +234,12 @@ def _store_diagonal(e: Emitter, at: Array, count: Value, number: Scalar) -> None
 
 def counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
     """``np.arange(n)`` of an extent that is known before the loop."""
-    made, k = e.memory.new(INT64, dims, e.held_arrays()), e.k
+    return number_elements(e, e.memory.new(INT64, dims, e.held_arrays()))
+
+
+def number_elements(e: Emitter, made: Array) -> Array:
+    """Store their places into the elements of a new vector of integers."""
+    k = e.k
 
     def put(point: Point) -> None:
         offset, stride = points.target(e, made, point)

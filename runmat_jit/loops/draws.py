@@ -159,7 +159,7 @@ def _places_along(e: Emitter, axis: Axis) -> tuple[Value, Value]:
 def arguments(
     names: Sequence[str], args: Sequence[ast.expr], named: Sequence[ast.keyword]
 ) -> dict[str, ast.expr]:
-    """The arguments of a method, by the names of its parameters."""
+    """Arguments of a method, by the names of its parameters."""
     given = dict(zip(names, args, strict=False))
     more = {each.arg: each.value for each in named if each.arg in names}
     if len(args) > len(names) or len(more) < len(named) or given.keys() & more.keys():

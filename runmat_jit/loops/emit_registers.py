@@ -1,4 +1,4 @@
-"""A loop as a kernel whose arrays are in registers: all turns of a slice, lane by lane."""
+"""A loop as a kernel whose arrays are in registers: all iterations of a slice, lane by lane."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def emit_registers(
 
 
 class NoPlaces(Memory):
-    """Memory that has no places for arrays that a turn makes."""
+    """Memory that has no places for arrays that an iteration makes."""
 
     __slots__ = ()
 

@@ -1,11 +1,13 @@
 """Sorted arrays, medians and percentiles in loops: arrays of some hundred elements.
 
 NumPy sorts long arrays faster than a kernel here would, so that loops with those are left to
-Python. So are arrays with NaN or -0.0, whose order NumPy does not say.
+Python. So are arrays with NaN or -0.0, whose order NumPy does not say, and orders of equal numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -15,40 +17,55 @@ from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.loops import elements, points, totals
+from runmat_jit.loops import creation, elements, points, totals
 from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.signatures import Signature, Table, array, is_floating, is_numeric
 from runmat_jit.loops.values import (
     FLOAT32,
     FLOAT64,
+    INT64,
     TYPES,
     Array,
+    Axis,
     Item,
     Scalar,
     is_narrow_dtype,
     numpy_kind,
 )
 
-MOST: Final = 512
-"""Elements that are sorted here at most."""
+MOST, OF_MEDIAN, OF_QUANTILE = 32, 128, 512
+"""Elements up to which NumPy's function takes longer: a sort, a median, a quantile."""
+BINS: Final = 512
+"""Bins that are counted here at most."""
 _SORTED: Final = [dtype for dtype, kind in TYPES.items() if kind in (*FLOATS, "i32", "i64")]
 """Dtypes of what is sorted."""
 _NARROW: Final = [dtype for dtype in NARROW_DTYPES if is_narrow_dtype(dtype)]
 """Dtypes of what is sorted as integers of 64 bits."""
 
 
-def _sort(e: Emitter, x: Array) -> None:
-    """Sort a vector where it lies, by insertion with shrinking gaps (Shell's sort)."""
-    k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
-    e.fix(axis.number)
-    k.leave_if(axis.extent > MOST)
+def _sort(e: Emitter, x: Array, most: int, order: Array | None = None) -> None:
+    """Sort a vector where it lies, by insertion with shrinking gaps (Shell's sort).
 
-    def place(at: Value) -> Value:
-        return elements.start_of(e, elements.moved(e, x, (), at, axis))
+    ``most``: elements that it may have; ``order``: a vector of as many, which are moved as its own.
+    """
+    k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
+    every = [x] if order is None else [x, order]
+    e.fix(axis.number)
+    k.leave_if(axis.extent > most)
+
+    def load(at: Value) -> list[Value]:
+        places = [elements.moved(e, each, (), at, each.axes[0]) for each in every]
+        return [k.load(each.buffer, elements.start_of(e, each), 0) for each in places]
+
+    def store(at: Value, values: Sequence[Value]) -> None:
+        for each, value in zip(every, values, strict=True):
+            place = elements.moved(e, each, (), at, each.axes[0])
+            k.store(each.buffer, elements.start_of(e, place), value, 0)
 
     if kind in FLOATS:
         with k.loop(0, axis.extent, [k.const(False, "i1")]) as odd:
-            found = k.load(x.buffer, place(odd.i), 0)
+            found = load(odd.i)[0]
             is_minus_zero = k.eq(found, 0.0) & (1.0 / found < 0.0)
             odd.yield_(odd.carry[0] | k.prim("isnan", found) | is_minus_zero)
         k.leave_if(odd.out[0])
@@ -56,31 +73,67 @@ def _sort(e: Emitter, x: Array) -> None:
         less = k.prim("sdiv", narrower.carry[0] * 5 - 1, 11)
         gap = k.select(less < 1, 1, less)
         with k.loop(gap, axis.extent) as loop:
-            sought = k.load(x.buffer, place(loop.i), 0)
+            sought = load(loop.i)
             with k.while_([loop.i]) as back:
                 (at,) = back.carry
                 before = k.select(at < gap, at, at - gap)
-                other = k.load(x.buffer, place(before), 0)
-                moves = (other > sought) & (at > before)
-                k.store(x.buffer, place(at), k.select(moves, other, sought), 0)
+                others = load(before)
+                moves = (others[0] > sought[0]) & (at > before)
+                pairs = zip(others, sought, strict=True)
+                store(at, [k.select(moves, other, own) for other, own in pairs])
                 back.yield_(moves, before)
             loop.yield_()
         narrower.yield_(gap > 1, gap)
 
 
-def sorted_copy(e: Emitter, x: Item) -> Array:
+def sorted_copy(e: Emitter, x: Item, most: int = MOST) -> Array:
     """The elements of an array, sorted along one axis, in memory of their own."""
     own = points.settled_array(e, x)
     is_whole = len(own.axes) == 1 and not is_narrow_dtype(own.dtype)
     made = points.materialized(e, own) if is_whole else totals.flat(e, own)
-    _sort(e, made)
+    _sort(e, made, most)
     e.arithmetic.mark_ours(bits=False)
     return made
 
 
+def argsorted(e: Emitter, of: Item) -> Item:
+    """``np.argsort(x)`` of a vector of different numbers: NumPy says no order of equal ones."""
+    k, x = e.k, totals.flat(e, points.settled_array(e, of))
+    made = creation.number_elements(e, points.blank(e, INT64, x.axes))
+    _sort(e, x, MOST, made)
+    e.arithmetic.mark_ours(bits=False)
+    with k.loop(1, x.axes[0].extent, [k.const(False, "i1")]) as loop:
+        equal = k.eq(_at(e, x, loop.i), _at(e, x, loop.i - 1))
+        loop.yield_(loop.carry[0] | equal)
+    k.leave_if(loop.out[0])
+    return made
+
+
+def bins_counted(e: Emitter, of: Item) -> Item:
+    """``np.bincount(x)`` of integers below :data:`BINS`."""
+    k, x = e.k, points.settled_array(e, of)
+    (axis,) = x.axes
+    e.fix(axis.number)
+    made = e.memory.new(INT64, (Dim("literal", BINS),), e.held_arrays())
+    e.arithmetic.mark_ours(bits=False)
+    assert made.offset is not None, "it is in memory of the loop's own"
+    with k.lanes(0, BINS) as lanes:
+        k.store(made.buffer, made.offset + lanes.i, k.const(0, "i64"), 1)
+    with k.loop(0, axis.extent, [k.const(0, "i64")]) as loop:
+        number = cast(k, _at(e, x, loop.i), "i64")
+        k.leave_if(k.prim("xor", k.prim("ult", number, BINS), True))
+        place = made.offset + k.convert("sext", number, "index")
+        k.store(made.buffer, place, k.load(made.buffer, place, 0) + 1, 0)
+        following = number + 1
+        loop.yield_(k.select(loop.carry[0] < following, following, loop.carry[0]))
+    extent = k.convert("sext", loop.out[0], "index")
+    axis = Axis(elements.unknown_number(e), extent, 1, None, (Dim("literal", BINS),))
+    return replace(made, axes=(axis,), whole=False)
+
+
 def median(e: Emitter, of: Item) -> Item:
     """``np.median(x)``: the mean of the two elements in the middle, or of the one."""
-    k, x = e.k, sorted_copy(e, of)
+    k, x = e.k, sorted_copy(e, of, OF_MEDIAN)
     extent = x.axes[0].extent
     k.leave_if(extent < 1)  # NumPy warns
     dtype = x.dtype if x.dtype.kind == "f" else FLOAT64
@@ -95,7 +148,7 @@ def quantile(e: Emitter, of: Item, q: Scalar, *, divisor: float = 1.0) -> Item:
 
     The formula is the one of NumPy's documentation, in NumPy's order of operations.
     """
-    k, x = e.k, sorted_copy(e, of)
+    k, x = e.k, sorted_copy(e, of, OF_QUANTILE)
     extent = x.axes[0].extent
     part = e.arithmetic.cast(q, FLOAT64) / divisor
     k.leave_if(k.prim("xor", (part >= 0.0) & (part <= 1.0) & (extent > 0), True))
@@ -120,10 +173,14 @@ def _finite(e: Emitter, value: Value, dtype: np.dtype) -> Scalar:
 
 
 _SORTED_VECTOR: Final = (Signature((array(1, of=_SORTED),), sorted_copy),)
+_ARGSORTED: Final = (Signature((array(1, of={*_SORTED, *_NARROW}),), argsorted),)
 _OF_QUANTILES: Final = array(of={*_SORTED, *_NARROW} - {FLOAT32})
 CALLS_OF_SORTING: Final[Table] = {
     np.sort: _SORTED_VECTOR,
     "sort": _SORTED_VECTOR,
+    np.argsort: _ARGSORTED,
+    "argsort": _ARGSORTED,
+    np.bincount: [Signature((array(1, kinds="iu"),), bins_counted)],
     np.median: [Signature((array(of={*_SORTED, *_NARROW}),), median)],
     np.quantile: [Signature((_OF_QUANTILES, is_floating), quantile)],
     np.percentile: [Signature((_OF_QUANTILES, is_numeric), partial(quantile, divisor=100.0))],

@@ -118,7 +118,9 @@ def flat(e: Emitter, x: Whole) -> Array:
     points.fill_new(e, made, x)
     e.fix(*(axis.number for axis in x.axes), reduces=True)
     extent = functools.reduce(operator.mul, [axis.extent for axis in made.axes])
-    return replace(made, axes=(Axis(elements.unknown_number(e), extent, 1),), whole=False)
+    limit = tuple([dim for axis in x.axes for dim in axis.most])
+    row = Axis(elements.unknown_number(e), extent, 1, None, limit)
+    return replace(made, axes=(row,), whole=False)
 
 
 def _over_some_axes(e: Emitter, x: Whole, meant: Meant) -> Array:

@@ -63,7 +63,7 @@ BOUNDS = {
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
     "docstrings that open with a function word": 1663,
-    "words of our own in docstrings": 2070,
+    "words of our own in docstrings": 2069,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 
