@@ -419,6 +419,8 @@ def is_known(node: ast.AST) -> bool:
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
             return False
+        case ast.comprehension(is_async=is_async):
+            return not is_async
         case ast.Constant(value=value):
             return type(value) in (bool, int, float, complex, str, type(None), type(Ellipsis))
     return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
