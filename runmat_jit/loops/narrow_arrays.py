@@ -30,13 +30,16 @@ def type_of(
     row: Op, operands: Sequence[Item], kinds: Sequence[Kind | None], computed: TensorType
 ) -> TensorType | None:
     """The type of a result that is ``computed`` of 64 bits; None: NumPy gives something else."""
-    arrays = [x.dtype for x in operands if is_whole(x)]
-    if not any(map(is_narrow_dtype, arrays)):
+    dtypes = [x.dtype for x in operands if is_whole(x)]
+    dtypes += [kind.dtype for kind in kinds if kind is not None and not kind.python]
+    if not any(map(is_narrow_dtype, dtypes)):
         return computed
     dtype = _numpys(row, operands, kinds, computed)
+    if dtype is None:  # which equals float64
+        return None
     if dtype == computed.dtype:
         return computed
-    if dtype is None or computed.dtype != INT64:
+    if computed.dtype != INT64:
         return None
     known = is_narrow_dtype(dtype) or (dtype == np.uint64 and not computed.shape)
     return replace(computed, dtype=dtype) if known else None

@@ -39,6 +39,8 @@ BODIES = {
     "what raises": "s = s + sum(x[j] for j in range(i * 4))",
     "twice": "s = s + sum(v for v in x) - sum(v for v in x[1:])",
 }
+LEFT = ("what raises", "that depends", "in a test")
+"""Bodies with sums of nothing, or with exceptions: Python runs them."""
 OTHERS = {
     "of arrays": "r = sum(a[j] for j in range(2))",
     "the largest": "s = s + max(v for v in x) + min(v for v in y)",
@@ -84,7 +86,7 @@ def test_results_and_exceptions_are_pythons(body, kind):
         compare(observe(fn, data(seed, kind), {}), observe(decorated, data(seed, kind), {}))
 
 
-@pytest.mark.parametrize("body", [body for body in BODIES if body != "what raises"])
+@pytest.mark.parametrize("body", [body for body in BODIES if body not in LEFT])
 def test_they_run_natively(natively, body):
     decorated = runmat.jit(loop(BODIES[body]))
     for _ in range(3):

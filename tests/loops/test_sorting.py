@@ -17,7 +17,7 @@ BODIES = {
     "percentile": "s = s * 0.5 + np.percentile(x[i:i + w], q)",
     "percentile of an integer": "s = s * 0.5 + np.percentile(x[i:], 10 * i)",
     "quantile": "s = s * 0.5 + np.quantile(x[i:i + w], q / 100)",
-    "an order": "t = np.argsort(x[i:i + w])\ns = s + x[t[0]] + len(t)\nr = x[np.argsort(x)] * 1",
+    "an order": "t = np.argsort(x[i:i + w])\ns = s + x[t[0]] + len(t)\nx[:] = x[np.argsort(x)]",
     "the nearest": "t = np.argsort(np.abs(x - x[i]) + a[0, 0])[:3]\ns = s * 0.5 + x[t].sum()",
     "an order by name": "t = x.argsort()\ns = s + t[i % len(x)]",
     "bins": "t = np.bincount(np.arange(len(x)) // w)\ns = s + t[0] + t.argmax() + len(t)",
@@ -28,9 +28,9 @@ BODIES = {
     "backwards in place": "x[::-1].sort()\nx[0] = i",
     "a row": "a[i].sort()",
     "a column": "a[:, i].sort()",
-    "of its own": "r = x[i:i + w].copy()\nr.sort()\nx[:1] = r[-1]",
+    "of its own": "t = x[i:i + w].copy()\nt.sort()\nx[:1] = t[-1]",
     "before an event": "s = s + np.median(x[:w])\nx[i] = x[i] / (x[i] - x[i])",
-    "cross": "r = np.cross(a[i, :3], a[i + 1, 1:4])",
+    "cross": "t = np.cross(a[i, :3], a[i + 1, 1:4])\ns = s * 0.5 + t[0]",
     "cross of expressions": "a[i, :3] += np.cross(x[:3] - a[i, :3], x[i:i + 3] * 2)",
 }
 LEFT = {
