@@ -452,7 +452,7 @@ _METHODS: Final[Table] = {
     "conjugate": [Signature((is_complex_number,), _by(complex_numbers.conjugate))],
     "conj": [Signature((_COMPLEX,), _by(complex_numbers.conjugate))],
     "dot": products.CALLS_OF_PRODUCTS["dot"],
-    "cumsum": creation.CALLS_OF_CREATION["cumsum"],
+    **{name: creation.CALLS_OF_CREATION[name] for name in ("cumsum", "cumprod", "prod")},
     "argsort": sorting.CALLS_OF_SORTING["argsort"],
     **views.CALLS_OF_VIEWS,
 }

@@ -130,6 +130,7 @@ def _trapezoid(y, x):
 
 
 def _polyval(p, x):
+    assert len(p) > 0
     y = np.abs(x) * 0
     for each in p:
         y = y * x + each

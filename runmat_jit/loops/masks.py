@@ -63,9 +63,9 @@ def store(e: Emitter, at: Array, made: Item) -> None:
 def _store_side_by_side(e: Emitter, at: Array, mask: Array, made: Whole) -> None:
     """Store the elements of a vector where a mask chooses; leaves where these are not as many."""
     k, x = e.k, points.settled_array(e, made)
-    if len(at.axes) != len(mask.axes) or len(x.axes) != 1 or e.streams is not None:
-        raise Unknown("a store of rows where a mask chooses")
-    x = points.settled_array(e, points.apart(e, x, at))
+    is_vector = len(at.axes) == len(mask.axes) and len(x.axes) == 1 and e.streams is None
+    if not is_vector or points.may_overlap(e, x, at):  # NumPy copies none
+        raise Unknown("a store of rows, or of elements of its own, where a mask chooses")
     points.note_store(e, at)
     e.fix(x.axes[0].number)
 

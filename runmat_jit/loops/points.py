@@ -203,8 +203,8 @@ def store(e: Emitter, at: Array, made: Item) -> None:
         elements.put(e, at, made)
         e.stores += 1
         return
-    if isinstance(made, Lazy | Array):
-        made = apart(e, made, at)
+    if isinstance(made, Lazy | Array) and may_overlap(e, made, at):
+        made = materialized(e, made)
     fill(e, at, made)
 
 
@@ -218,11 +218,6 @@ def note_store(e: Emitter, at: Array) -> None:
         raise Unknown("a store into an array that may be the caller's")
     if at.operand >= 0:
         e.written.add(at.operand)
-
-
-def apart(e: Emitter, x: Whole, at: Array) -> Whole:
-    """An expression, computed before if it reads elements that are stored to."""
-    return materialized(e, x) if _may_overlap(e, x, at) else x
 
 
 def fill(e: Emitter, at: Array, made: Item) -> None:
@@ -303,13 +298,13 @@ def put_element(e: Emitter, at: Array, value: Value, point: Point) -> None:
     e.k.store(at.buffer, offset, value, stride)
 
 
-def _may_overlap(e: Emitter, x: Any, at: Array) -> bool:
+def may_overlap(e: Emitter, x: Any, at: Array) -> bool:
     """Whether elements that an expression reads may be stored to before."""
     if isinstance(x, Lazy):
-        return any(_may_overlap(e, operand, at) for operand in x.operands)
+        return any(may_overlap(e, operand, at) for operand in x.operands)
     if is_complex(at.dtype):
         both = [complex_arrays.part(e, at, name) for name in ("real", "imag")]
-        return x not in both and x != at and _may_overlap(e, x, both[0])
+        return x not in both and x != at and may_overlap(e, x, both[0])
     if not isinstance(x, Array) or x.operand != at.operand or x == at:
         return False
     return x.operand >= 0 or not e.memory.are_apart(x, at)
@@ -344,10 +339,10 @@ def compacted(e: Emitter, x: Lazy) -> Array:
     """The elements that a mask chooses, or the rows, in memory of their own."""
     mask = x.mask
     assert mask is not None, "the caller asked"
-    _, base, *_ = x.operands
-    own = elements.spread(e, mask, len(x.axes))
-    if x.op.name == "where" and x.operands[0] == own and isinstance(base, Array):
-        return side_by_side(e, base, mask)
+    if x.op.name == "where" and x.operands[0] == elements.spread(e, mask, len(x.axes)):
+        base = x.operands[1]
+        if isinstance(base, Array):
+            return side_by_side(e, base, mask)
     with e.masked(mask):
         return side_by_side(e, materialized(e, replace(x, mask=None)), mask)
 
