@@ -140,7 +140,7 @@ ORDERS = {
     "a permutation": "x = rng.permutation(x)\na += rng.random()",
     "a permutation of integers": "y = rng.permutation(n)\na += x[y[0]] + rng.permutation(5)[1]",
     "a shuffle": "rng.shuffle(x)\na += rng.normal()",
-    "a shuffle of a part": "rng.shuffle(x[1:t])\nrng.shuffle(x[::-2])",
+    "a shuffle of a part": "rng.shuffle(x[1:t])\nrng.shuffle(x[::2])\nrng.shuffle(x[::-1])",
     "a shuffle of its own": "y = x * 2\nrng.shuffle(y)\nx[0] = y[1]",
     "of places": "x[t % n] = rng.random(len(x))[1] if n > 1 else 0",
 }
