@@ -9,7 +9,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 
 BODIES = {
     "a sum": "s = s * 0.5 + sum(x[j] * y[(i + j) % 5] for j in range(4))",

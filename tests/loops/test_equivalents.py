@@ -11,7 +11,7 @@ from runmat_jit.loops.equivalents import EQUIVALENTS, EXTREMES
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(12)
 
 CALLS = {
     np.diff: "np.diff(x)[0] + np.diff(a)[0, 1] + np.diff(x[i:i + 3])[-1]",

@@ -7,6 +7,8 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def reads_a_number(x, c):
     def f(t):

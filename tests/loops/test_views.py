@@ -7,7 +7,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(12)
 
 BODIES = {
     "ravel": "s = s + a.ravel()[i]\nr = a.ravel() * 2",

@@ -22,7 +22,7 @@ from runmat_jit.kernel.ir import Block, Instruction, Literal
 from runmat_jit.kernel.primitives import FLOATS, SIZES, TOTAL_STEPS, identity, total_lanes
 from runmat_jit.kernel.walk import every_instruction
 
-_SMALL_BODY = 24
+_SMALL_BODY = 16
 """Instructions of a body that is written twice more, for short ranges, which need no memory."""
 
 
