@@ -50,6 +50,8 @@ _FEW: Final = 8
 _OF_ANY_ORDER: Final = ("min", "max", "or", "and")
 _COLUMN_PARTS: Final = (COLUMN_BLOCK, COLUMN_CELL, COLUMN_CELL * COLUMN_BLOCK, COLUMN_CELL**2)
 """Elements of a column that are combined in order, those of which the results are, and so on."""
+_FEW_PARTS: Final = 2
+"""Steps of a reduction over other axes than the first one."""
 
 
 def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
@@ -131,7 +133,7 @@ def _over_some_axes(e: Emitter, x: Whole, meant: Meant) -> Array:
         raise Unknown("a reduction to one element of an array")
     turned = None if rank - 1 in along else _permuted(e, x, (*along, *kept))
     if turned is not None and e.streams is None:
-        made = _column_by_column(e, turned, meant, len(along))
+        made = _column_by_column(e, turned, meant, along)
     elif along == (1,) and rank == 2:
         made = _row_by_row(e, x, meant)
     else:
@@ -219,8 +221,12 @@ def _permuted(e: Emitter, x: Any, order: tuple[int, ...]) -> Any:
     return None if found else replace(x, axes=axes, operands=tuple(operands))
 
 
-def _column_by_column(e: Emitter, x: Whole, meant: Meant, count: int = 1) -> Array:
-    """A reduction over some first axes: elements in order, lanes along the last axis."""
+def _column_by_column(e: Emitter, x: Whole, meant: Meant, along: tuple[int, ...]) -> Array:
+    """A reduction over first axes, which are these of NumPy's: in order, lanes along the last one.
+
+    Sums over the first of all have the steps of columns, others fewer.
+    """
+    count, parts = len(along), len(_COLUMN_PARTS) if along == (0,) else _FEW_PARTS
     k, rows, kept = e.k, x.axes[:count], x.axes[count:]
     made = points.blank(e, meant.type.dtype, kept)
     _leave_without_elements(e, meant, rows)
@@ -231,7 +237,9 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant, count: int = 1) -> Arr
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
 
     def put(point: Point) -> None:
-        value = _column_at(e, x, meant, point.lane, outer=tuple(point.outer), count=count)
+        value = _column_at(
+            e, x, meant, point.lane, parts=parts, outer=tuple(point.outer), count=count
+        )
         if meant.row.name == "mean":
             value = _mean_of(e, value, rows, meant.type.dtype)
         offset, stride = points.target(e, made, point)
