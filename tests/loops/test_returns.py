@@ -11,7 +11,7 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import compare, module, observe
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 SHAPES = {
     "for": "for i in range(len(x)):\n    {work}\n    if x[i] > limit:\n        return {value}\n",
