@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
 from runmat_jit.lower.launch import Launch
 from runmat_jit.passes.fusion.access import View, read_by_host, stored_strides
+from runmat_jit.passes.fusion.matrix_product import joins_rows
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import Argument, NodeBuffer, TableBuffer
 from runmat_jit.plan.plan import Plan
@@ -40,25 +43,31 @@ def lower_blas_product(region: Region, plan: Plan) -> tuple[Launch, ...]:
 
 def numbers_of(node: Node, views: Sequence[View], made: Sequence[int]) -> list[int]:
     """Extents and steps in elements, as the instruction ``multiply`` takes them."""
-    (left, right), (a, b) = (arg.type for arg in node.args), (view.strides for view in views)
-    rows, columns = left.ndim > 1, right.ndim > 1
-    stacked = node.type.ndim - rows - columns
+    left, right = (arg.type.shape for arg in node.args)
+    a, b = (view.strides for view in views)
+    shape = node.type.shape
+    if joins_rows(node) and a == c_strides(left):
+        rows = math.prod(left[:-1])
+        left, shape = (rows, left[-1]), (rows, *right[1:])
+        a, made = c_strides(left), c_strides(shape)
+    has_rows, has_columns = len(left) > 1, len(right) > 1
+    stacked = len(shape) - has_rows - has_columns
     extents = [
-        node.type.shape[0] if stacked else 1,
-        left.shape[-2] if rows else 1,
-        left.shape[-1],
-        right.shape[-1] if columns else 1,
+        shape[0] if stacked else 1,
+        left[-2] if has_rows else 1,
+        left[-1],
+        right[-1] if has_columns else 1,
     ]
     from_matrix_to_matrix = [
-        strides[0] if len(strides) > 2 and kind.shape[0] != 1 else 0
-        for kind, strides in ((left, a), (right, b))
+        strides[0] if len(strides) > 2 and extents_of[0] != 1 else 0
+        for extents_of, strides in ((left, a), (right, b))
     ]
     inner = list(made[stacked:])
     return [
         *extents,
         *from_matrix_to_matrix,
         made[0] if stacked else 0,
-        *(a[-2] if rows else 0, a[-1]),
-        *((b[-2], b[-1]) if columns else (b[-1], 0)),
-        *(inner.pop(0) if rows else 0, inner.pop(0) if columns else 0),
+        *(a[-2] if has_rows else 0, a[-1]),
+        *((b[-2], b[-1]) if has_columns else (b[-1], 0)),
+        *(inner.pop(0) if has_rows else 0, inner.pop(0) if has_columns else 0),
     ]

@@ -387,3 +387,54 @@ def test_programs_of_several_small_products(fn, dtype):
             arrays = [lie(rng.normal(size=(size, size)).astype(dtype)) for _ in range(4)]
             expected, found = observe(fn, arrays, {}), observe(decorated, arrays, {})
             compare(expected, found, amplified=64)
+
+
+STACKS = (
+    ((50, 1, 24), (24, 7)),
+    ((4, 5, 3, 24), (24, 16)),
+    ((300, 4, 96), (96, 96)),
+    ((3, 128, 33), (33, 9)),
+    ((40, 6, 24), (24,)),
+    ((700, 2, 64), (64,)),
+    ((3, 1, 0), (0, 5)),
+    ((0, 3, 4), (4, 5)),
+)
+"""Stacks of matrices with few rows, and the matrix or vector that all of them are multiplied by."""
+
+
+def project(a, b, out):
+    out[:] = a @ b
+    return np.dot(a, b), np.tanh(a @ b + 1), a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("left", "right"), STACKS)
+def test_the_rows_of_a_stack_are_multiplied_within_the_bound_of_sums(left, right, dtype):
+    rng = np.random.default_rng(7)
+    a, b = (rng.normal(size=shape).astype(dtype) for shape in (left, right))
+    want = project(a, b, np.empty((a @ b).shape, dtype))
+    f = runmat.jit(project)
+    exact = a.astype(np.longdouble) @ b.astype(np.longdouble)
+    bound = (left[-1] + 1) * np.finfo(dtype).eps * (abs(a).astype(float) @ abs(b).astype(float))
+    for _ in range(3):
+        out = np.empty((a @ b).shape, dtype)
+        got = f(a, b, out)
+        for mine, its in zip(got, want, strict=True):
+            assert (mine.dtype, mine.shape, mine.strides) == (its.dtype, its.shape, its.strides)
+        assert (abs(out - exact) <= bound).all()
+        assert (abs(got[0] - exact) <= bound).all()
+        assert (abs(got[1] - np.tanh(exact + 1)) <= bound + 4 * np.finfo(dtype).eps).all()
+        assert got[2] is a
+
+
+def test_stacks_keep_numpys_bits_where_one_product_gains_nothing():
+    rng = np.random.default_rng(8)
+    many_rows, few = rng.normal(size=(3, 129, 40)), rng.normal(size=(30, 3, 40))
+    matrix, stack = rng.normal(size=(40, 40)), rng.normal(size=(30, 40, 5))
+    integers = few.astype(np.int64)
+    check(lambda a, b: a @ b, lambda seed: (many_rows, matrix), exact=True)
+    check(lambda a, b: a @ b, lambda seed: (few, stack), exact=True)
+    check(lambda a, b: a @ b, lambda seed: (few[:1], matrix), exact=True)
+    check(lambda a, b: a.transpose(0, 2, 1) @ b, lambda seed: (stack[:, :40], matrix), exact=True)
+    check(lambda a, b: a @ b, lambda seed: (integers, matrix.astype(np.int64)), exact=True)
+    check(lambda a, b: a @ b, lambda seed: (few + 1j, matrix + 1j), exact=True)

@@ -31,6 +31,7 @@ from runmat_jit.graph.text import to_text
 from runmat_jit.ops.product import product_in
 from runmat_jit.ops.spec import is_ours
 from runmat_jit.passes.fusion.explained_variance import has_diagonal_of_product
+from runmat_jit.passes.fusion.matrix_product import joins_rows
 from runmat_jit.passes.fusion.own_products import has_own_products
 from runmat_jit.runtime.arrays import host_written, to_host
 
@@ -123,7 +124,8 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
     multiplies = has_own_products(graph) or has_diagonal_of_product(graph)
     ours = multiplies or any(
-        is_ours(node.op, [arg.type.dtype for arg in node.args]) for node in graph.nodes
+        joins_rows(node) or is_ours(node.op, [arg.type.dtype for arg in node.args])
+        for node in graph.nodes
     )
     program = recording.executor.compile(graph)
     if all(program is not known for known in recording.programs):

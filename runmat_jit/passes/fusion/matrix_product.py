@@ -28,6 +28,12 @@ class MatrixProduct:
     axes: tuple[int | None, ...]
 
 
+def joins_rows(node: Node) -> bool:
+    """Return True for a product that BLAS computes for the rows of all matrices of a stack."""
+    product = product_in(node.params)
+    return product is not None and product.joins(*(arg.type for arg in node.args))
+
+
 def as_matrices(node: Node) -> MatrixProduct | None:
     """A product of matrices or vectors of floats; None for any other node."""
     product = product_in(node.params)

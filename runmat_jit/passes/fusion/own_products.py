@@ -8,6 +8,7 @@ kernel could be; so is a product that the program returns, whose bits are NumPy'
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ from runmat_jit.passes.fusion.access import (
 )
 from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.kinds import enabled_kinds
-from runmat_jit.passes.fusion.matrix_product import MatrixProduct, as_matrices
+from runmat_jit.passes.fusion.matrix_product import MatrixProduct, as_matrices, joins_rows
 from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import PRODUCT, Region
 
@@ -195,7 +196,8 @@ def is_own(node: Node) -> bool:
     if any(arg.type.ndim == 1 for arg in node.args):
         return bool(found.rows * found.terms * found.columns <= MOST_ELEMENTS)
     whole = -(-found.rows // ROWS) * ROWS * max(found.columns, LANES)
-    return bool(whole * found.terms <= MOST_WORK)
+    calls = math.prod(found.batch) if joins_rows(node) else 1  # BLAS is called once for all
+    return bool(calls * whole * found.terms <= MOST_WORK)
 
 
 def _is_read_in_place(product: Node, nodes: Sequence[Node], orders: Orders) -> bool:
