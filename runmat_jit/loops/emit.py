@@ -21,14 +21,24 @@ from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
-from runmat_jit.loops import binding, expressions, iteration, lists, nests, points, statements, ways
+from runmat_jit.loops import (
+    binding,
+    expressions,
+    iteration,
+    lists,
+    nests,
+    points,
+    row_products,
+    statements,
+    ways,
+)
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.complex_numbers import number as real_number
 from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.drawing import BITS
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
-from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Known, tag
+from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Iteration, Known, tag
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import ArrayForm, Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
@@ -357,6 +367,8 @@ class Emission:
         for name, item in entry.items():
             binding.bind(e, name, item)
         self.turns: Turns | None = None
+        self.begun: Value | None = None
+        """The number of the first iteration of a run of the kernel."""
         self.read_before: frozenset[str] = frozenset()
         """Buffers that are read to know what is iterated: each slice of the loop reads them."""
         self.copied: dict[str, Value] = {}
@@ -485,6 +497,8 @@ class Emission:
             statements.turn_while(e, node, self.ends)
             return
         assert self.turns is not None, "it is counted"
+        if self.begun is not None:
+            e.counted = Iteration(number, self.begun, self.turns.count)
         e.turn_place = e.arithmetic.place
         expressions.assign(e, node.target, self.turns.item(number))
         e.run(node.body)
@@ -497,7 +511,9 @@ class Emission:
         if self.found.copies:
             self.copy(begun)
         loop = Repeated(node, self.turn)
+        e.blocks = row_products.reserve(e, node, self.found.written)
         self.turns = self.iterated(node, begun) if isinstance(node, ast.For) else None
+        self.begun = begun
         first: tuple[list[Instruction], Value] | None = None
         if self.found.peel:
             with e.aside() as instructions:

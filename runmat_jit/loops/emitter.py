@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Value
@@ -49,6 +50,19 @@ class Around:
     waits: bool
     accesses: dict[Any, tuple[Line, Value]] = field(default_factory=dict)
     safe: Value | None = None
+
+
+@frozen_object
+class Iteration:
+    """An iteration of the outermost loop, by its ``number``.
+
+    ``first``: the number of the first iteration of this run of the kernel; ``count``: how many
+    iterations the loop has in all.
+    """
+
+    number: Value
+    first: Value
+    count: Value
 
 
 @slotted
@@ -137,6 +151,10 @@ class Emitter:
     """What inner loops of NumPy's are given."""
     products: int = 0
     """How many of them are called."""
+    blocks: Mapping[ast.expr, Any] = field(default_factory=dict)
+    """Products that are computed in blocks of rows (:mod:`.row_products`)."""
+    counted: Iteration | None = None
+    """The iteration of the outermost loop that is emitted, of a ``for``."""
     addresses: dict[str, Value] = field(default_factory=dict)
     """Addresses of arrays, and of what inner loops are given, by parameters."""
     ordered: bool = False

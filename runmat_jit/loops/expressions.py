@@ -19,6 +19,7 @@ from runmat_jit.loops import (
     masks,
     operators,
     points,
+    row_products,
     slices,
     takes,
     things,
@@ -65,6 +66,8 @@ def value_of(e: Emitter, node: ast.expr) -> Item:
             return _written_number(e, value)
         case ast.Name() | ast.Attribute():
             return _named(e, node)
+        case ast.BinOp() | ast.Call() if node in e.blocks:
+            return row_products.product(e, e.blocks[node])
         case ast.BinOp(left=left, op=op, right=right):
             return operators.operate(e, type(op).__name__, e.item(left), e.item(right))
         case ast.UnaryOp(op=op, operand=operand):

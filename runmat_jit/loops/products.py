@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -37,8 +38,16 @@ CALLS, CALLS_AT = "calls", "calls_at"
 """The parameters that hold what inner loops are given, and where that lies."""
 
 
-def product(e: Emitter, *operands: Item) -> Item:
-    """``a @ b`` of arrays with one or two axes."""
+Invoke = Callable[[], None]
+Invoked = Callable[[Value, Sequence[Array], Invoke], None]
+
+
+def product(e: Emitter, *operands: Item, by: Invoked | None = None) -> Item:
+    """Emit ``a @ b`` of arrays with one or two axes.
+
+    ``by``: emits what computes it; given the inner loop, the operands and the result, and what
+    emits the call of the inner loop.
+    """
     a, b = (_as_array(e, item) for item in operands)
     if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
         raise Unknown("a matrix product of a new array that may be in another order")
@@ -49,7 +58,12 @@ def product(e: Emitter, *operands: Item) -> Item:
     points.equal(e, a.axes[-1], b.axes[0])
     rows, columns = a.axes[:-1], b.axes[1:]
     made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
-    _invoke(e, inner_loop, (a, b, made), rows, columns)
+    arrays = a, b, made
+    invoke = partial(_invoke, e, inner_loop, arrays, rows, columns)
+    if by is None:
+        invoke()
+    else:
+        by(inner_loop, arrays, invoke)
     e.arithmetic.mark_ours(bits=False)
     if not rows and not columns and is_complex(a.dtype):
         number = elements.load(e, replace(made, axes=()))
