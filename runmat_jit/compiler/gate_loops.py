@@ -26,7 +26,7 @@ from runmat_jit.loops.products import CALL_WORDS
 from runmat_jit.loops.values import Kind, numpy_kind
 from runmat_jit.loops.variant import CALLER, FLOATS, LIMIT, STATE, word_of
 
-MOST_SAVED: Final = 1 << 19
+MOST_SAVED: Final = 1 << 20
 """Bytes of an array that a loop stores to, which may have to get its elements back: copying more
 takes longer than what Python's way costs a call."""
 _PACKED: Final = {0: 0x503, 1: 0x503}
