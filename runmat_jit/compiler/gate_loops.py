@@ -16,7 +16,7 @@ from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.gate_programs import PUT
 from runmat_jit.core.gates import NotForGates
 from runmat_jit.core.slotted import slotted
-from runmat_jit.loops.emit import SLOTS, Same
+from runmat_jit.loops.emit import SLOTS, FirstRows, Same
 from runmat_jit.loops.emitter import tag
 from runmat_jit.loops.extents import SINGLE, shape_of
 from runmat_jit.loops.forms import LONG, ArrayForm, NumberForm, unit_axis
@@ -371,7 +371,8 @@ class LoopWriter:
         """Registers of what the loop gives; ``classes``: of the numbers, as they were."""
         emitted = self.variant.emitted
         results = [(name, what) for name, what in emitted.results if not isinstance(what, Same)]
-        if len(results) != len(classes):
+        is_open = any(isinstance(what, FirstRows) for _, what in results)
+        if is_open or len(results) != len(classes):
             raise NotForGates("a loop whose results are others")
         places = {name: place for place, (name, _) in enumerate(emitted.carried, SLOTS)}
         types = dict(emitted.carried)

@@ -391,6 +391,8 @@ class Arithmetic:
             for _ in range(number):
                 made = self.operate("Mult", made, base)
             return made
+        if base.kinds == {numpy_kind(INT64)} and type(number) is int and 0 <= number <= 8:
+            return self.wrapping_power(base, number)
         if base.kinds == exponent.kinds == {INT}:
             return self.power_of_integers(base, exponent)
         kinds = {
@@ -407,6 +409,15 @@ class Arithmetic:
         else:
             self.watch(made_by, (x, y))
         return Scalar(frozenset(kinds), made_by)
+
+    def wrapping_power(self, base: Scalar, number: int) -> Scalar:
+        """Emit a power of NumPy's integers, which wrap around without a warning."""
+        value = self.k.const(1, "i64")
+        for _ in range(number):
+            value = value * base.value
+        most = max(abs(base.low), abs(base.high)) ** number
+        low = 0 if base.low >= 0 or not number % 2 else -most
+        return Scalar(base.kinds, value, *((low, most) if most <= MOST else (LEAST, MOST)))
 
     def power_of_integers(self, base: Scalar, exponent: Scalar) -> Scalar:
         """A power of Python's integers; leaves where it is a float, or has more than 64 bits."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runmat_jit.loops import points, ways
+from runmat_jit.loops import open_extents, points, ways
 from runmat_jit.loops.emitter import Emitter, tag
 from runmat_jit.loops.values import UNBOUND, Complex, ComplexName, Item, Scalar, parts_of
 
@@ -20,6 +20,8 @@ def bind(e: Emitter, name: str, made: Item) -> None:
     elif isinstance(old, ComplexName):
         for part in parts_of(name):
             bind(e, part, UNBOUND)
+    if name in e.open_names:
+        made = open_extents.opened(e, name, made)
     if name in e.told:
         e.names[tag(name)] = ways.is_numpys(e, made)
     e.names[name] = made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from runmat_jit.loops.emit import ComplexResult, Emitted, Result, Same
+from runmat_jit.loops.emit import ComplexResult, Emitted, FirstRows, Result, Same
 from runmat_jit.loops.forms import ArrayForm, ListForm, NumberForm
 from runmat_jit.loops.layouts import LastItem
 from runmat_jit.loops.memory import Pool
@@ -57,6 +57,8 @@ def _result(what: Result, chains: list[Any]) -> str:
         return f"the array {chains[what.operand]}"
     if isinstance(what, Pool):
         return _array(what)
+    if isinstance(what, FirstRows):
+        return f"the first rows of {_array(what.pool)}"
     if isinstance(what, ComplexResult):
         return str(what.kind)
     return "an item of a list" if isinstance(what, LastItem) else " or ".join(map(str, what))

@@ -27,6 +27,7 @@ from runmat_jit.loops import (
     iteration,
     lists,
     nests,
+    open_extents,
     points,
     row_products,
     statements,
@@ -38,7 +39,7 @@ from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.drawing import BITS
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
-from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Iteration, Known, tag
+from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Iteration, Known, extent_of, tag
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import ArrayForm, Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
@@ -46,6 +47,7 @@ from runmat_jit.loops.lanes import Lanes, find_lanes, lane_axis
 from runmat_jit.loops.layouts import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
+from runmat_jit.loops.open_extents import open_names
 from runmat_jit.loops.returns import EXIT
 from runmat_jit.loops.source import Chain, Helper, LoopSource, rebound_by
 from runmat_jit.loops.streams import carried_value, stored_word
@@ -127,7 +129,14 @@ class ComplexResult:
     kind: Kind
 
 
-Result = tuple[Kind, ...] | ComplexResult | Pool | Same | LastItem
+@frozen
+class FirstRows:
+    """A result that is the first rows of an array of the loop's own."""
+
+    pool: Pool
+
+
+Result = tuple[Kind, ...] | ComplexResult | Pool | FirstRows | Same | LastItem
 """What a name is after a loop: a number of these kinds, an array of the loop's or in a list of the
 program's, or an operand.
 """
@@ -355,6 +364,7 @@ class Emission:
             helpers=helpers,
             has_complex=mentions_complex(source, forms, helpers),
             heads=dict(found.heads),
+            open_names=open_names(source.node),
         )
         lists.open_lists(e, [*forms.values()], found.lists, found.guess)
         e.names[DOUBT] = literal(k, number=False)
@@ -468,7 +478,7 @@ class Emission:
         e = self.e
         arrays = [form for form in self.forms.values() if isinstance(form, ArrayForm)]
         has_narrow = any(is_narrow_dtype(form.dtype) for form in arrays)
-        if e.products or e.lists or e.has_complex or e.ordered or has_narrow:
+        if e.products or e.lists or e.has_complex or e.ordered or has_narrow or e.open_axes:
             return ()
         return find_lanes(self.forms, e.memory.used, frozenset(e.written), {*e.fixed}, e.strided)
 
@@ -485,7 +495,10 @@ class Emission:
         if item.whole and name in kinds and last is None:
             if item.turned and len(item.axes) > 1:
                 return "its order in memory is open"
-            return "it is a view" if item.viewed else Pool(item.dtype, item.pool)
+            pool = Pool(item.dtype, item.pool)
+            if item.open:
+                return FirstRows(pool) if extent_of(name) in kinds else _SEVERAL
+            return "it is a view" if item.viewed else pool
         if item.operand >= 0 and item in self.e.given.values():
             return Same(item.operand)
         return "it is a part of an array"
@@ -588,6 +601,9 @@ class Emission:
             array = e.names[name] = made[item.operand]
             assert array.home is not None, "it is in memory of the loop's own"
             self.copied[name] = array.home
+            if name in e.open_names:
+                open_extents.opened(e, name, array)
+                self.copied[extent_of(name)] = scalar(e.names[extent_of(name)]).value
 
     def uncounted(
         self,

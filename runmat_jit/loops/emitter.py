@@ -146,6 +146,11 @@ class Emitter:
     streams: Streams | None = None
     """Where arrays are in registers: the code of lanes, beside that of numbers."""
 
+    open_names: frozenset[str] = frozenset()
+    """Names that may hold arrays whose first extent changes (:mod:`.open_extents`)."""
+    open_axes: dict[int, int] = field(default_factory=dict)
+    """Numbers of their extents, by the numbers of the values that are these."""
+
     # -- products and draws ------------------------------------------------------------------------
     calls: Buffer | None = None
     """What inner loops of NumPy's are given."""
@@ -226,6 +231,11 @@ class Emitter:
         """The arrays that names hold."""
         names = (self.names, *self.frames)
         return [x for known in names for item in known.values() for x in arrays_in(item)]
+
+
+def extent_of(name: str) -> str:
+    """Return the name under which the first extent of an array is followed."""
+    return f"{name}.extent"
 
 
 def tag(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from runmat_jit.core.types import is_complex
@@ -17,6 +17,7 @@ from runmat_jit.loops import (
     iterated_calls,
     lists,
     masks,
+    open_extents,
     operators,
     points,
     row_products,
@@ -105,7 +106,7 @@ def _decision(e: Emitter, node: ast.Compare | ast.BoolOp | ast.IfExp) -> Item:
             return things.is_same(e, a, b, same=isinstance(node.ops[0], ast.Is))
         return _comparison(e, node)
     if isinstance(node, ast.BoolOp):
-        return _boolean(e, node.values, conjunction=isinstance(node.op, ast.And))
+        return _boolean(e, node.values, _number, conjunction=isinstance(node.op, ast.And))
     return _either(e, node.test, node.body, node.orelse)
 
 
@@ -237,7 +238,7 @@ def _returned(e: Emitter, body: Sequence[ast.stmt]) -> Item:
 def _returned_by_one(e: Emitter, node: ast.If, rest: Sequence[ast.stmt]) -> Item:
     """What the one or the other way returns, or what comes after both."""
     blocks = [way if returns(way) else [*way, *rest] for way in (node.body, node.orelse)]
-    decided = scalar(e.item(node.test))
+    decided = condition(e, node.test)
     if decided.literal is not None:
         return _returned(e, blocks[0 if decided.literal else 1])
     first, second = (lambda way=way: any_number(_returned(e, way)) for way in blocks)
@@ -332,6 +333,8 @@ def read(e: Emitter, chain: Chain) -> Item:
         if isinstance(found, ComplexName):
             re, im = (scalar(e.names[part]) for part in parts_of(chain.name))
             return Complex(found.kinds, re, im)
+        if isinstance(found, Array) and found.open:
+            return open_extents.current(e, chain.name, found)
         return found
     return e.chains.get(chain, UNBOUND)
 
@@ -391,17 +394,40 @@ def _comparison(e: Emitter, node: ast.Compare) -> Item:
     return ways.both(e, first, lambda: rest(1, right), when=True)
 
 
-def _boolean(e: Emitter, values: Sequence[ast.expr], *, conjunction: bool) -> Scalar:
-    first = scalar(e.item(values[0]))
+def condition(e: Emitter, node: ast.expr) -> Scalar:
+    """Emit what a decision depends on: of ``and`` and ``or``, the truth of each operand."""
+    if isinstance(node, ast.BoolOp):
+        return _boolean(e, node.values, condition, conjunction=isinstance(node.op, ast.And))
+    found = scalar(e.item(node))
+    if found.literal is not None or found.type == "i1":
+        return found
+    return Scalar(frozenset((TRUTH,)), e.arithmetic.truth(found))
+
+
+def _boolean(
+    e: Emitter,
+    values: Sequence[ast.expr],
+    operand: Callable[[Emitter, ast.expr], Scalar],
+    *,
+    conjunction: bool,
+) -> Scalar:
+    first = operand(e, values[0])
     if len(values) == 1:
         return first
     return ways.both(
-        e, first, lambda: _boolean(e, values[1:], conjunction=conjunction), when=conjunction
+        e,
+        first,
+        lambda: _boolean(e, values[1:], operand, conjunction=conjunction),
+        when=conjunction,
     )
 
 
+def _number(e: Emitter, node: ast.expr) -> Scalar:
+    return scalar(e.item(node))
+
+
 def _either(e: Emitter, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Item:
-    decided = scalar(e.item(test))
+    decided = condition(e, test)
     if decided.literal is not None:
         return e.item(body if decided.literal else orelse)
     return ways.chosen_number(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, operations, points
+from runmat_jit.loops import elements, operations, points, takes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import BOOL, Array, Item, Lazy, Unknown, literal
 from runmat_jit.loops.wholes import Whole
@@ -19,8 +19,13 @@ from runmat_jit.ops.table import ROWS
 
 
 def place(e: Emitter, base: Array, index: Whole) -> Array:
-    """``x[mask]``, to be stored to; a mask of rows is one of all their elements."""
+    """Return ``x[mask]``, or ``x[index]`` of integers, to be stored to.
+
+    A mask of rows is one of all their elements.
+    """
     mask = points.settled_array(e, index)
+    if mask.dtype.kind in "iu" and len(mask.axes) == 1 and base.axes and e.streams is None:
+        return replace(base, mask=mask)
     missing = len(base.axes) - len(mask.axes)
     if mask.dtype != BOOL or missing < 0 or e.streams is not None:
         raise Unknown("a store by an index that is no mask")
@@ -30,7 +35,9 @@ def place(e: Emitter, base: Array, index: Whole) -> Array:
 
 
 def read(e: Emitter, base: Whole, mask: Array) -> Whole:
-    """``x[mask]``, of which each element is used where it is, or all are reduced."""
+    """Return ``x[mask]``: each element is used where it is, or all are reduced."""
+    if mask.dtype != BOOL:
+        return takes.taken(e, base, mask)
     x = place(e, points.settled_array(e, base), mask)
     if is_complex(x.dtype):
         assert x.mask is not None, "it has been given one"
@@ -46,6 +53,9 @@ def store(e: Emitter, at: Array, made: Item) -> None:
     """Store to a part of an array, or to the elements that a mask chooses."""
     if at.mask is None:
         points.store(e, at, made)
+        return
+    if at.mask.dtype != BOOL:
+        takes.store(e, replace(at, mask=None), at.mask, made)
         return
     whole = replace(at, mask=None)
     value = replace(made, mask=None) if isinstance(made, Lazy) and made.mask is at.mask else made

@@ -17,7 +17,7 @@ from typing import Final
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import lists, registers, ways
-from runmat_jit.loops.emitter import BROKEN, DOUBT, LIVE, Around, Emitter, Known, tag
+from runmat_jit.loops.emitter import BROKEN, DOUBT, LIVE, Around, Emitter, Known, extent_of, tag
 from runmat_jit.loops.returns import Loop
 from runmat_jit.loops.source import bound_by
 from runmat_jit.loops.values import (
@@ -362,6 +362,7 @@ def _names_bound(e: Emitter, node: Loop) -> frozenset[str]:
     names = bound_by(node)
     if e.has_complex:
         names |= {part for name in names for part in parts_of(name)}
+    names |= {extent_of(name) for name in names & e.open_names}
     return names | {tag(name) for name in names & e.told} | {DOUBT} | e.hidden
 
 

@@ -45,7 +45,6 @@ from runmat_jit.loops.values import (
     Scalar,
     Unknown,
     literal,
-    scalar,
 )
 
 _BY_NAME: Final = (np.maximum, np.minimum)
@@ -111,7 +110,7 @@ def _raise(e: Emitter, node: ast.Raise | ast.Assert) -> None:
     if isinstance(node, ast.Raise):
         e.k.leave_if(e.k.const(True, "i1"))
         return
-    holds = e.arithmetic.truth(scalar(e.item(node.test)))
+    holds = e.arithmetic.truth(expressions.condition(e, node.test))
     e.k.leave_if(e.k.prim("xor", holds, True))
 
 
@@ -202,8 +201,8 @@ def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
             place = slices.part_of(e, e.item(base), index)
             old = elements.load(e, place)
             if place.mask is not None:
-                old = masks.read(e, replace(place, mask=None), place.mask)
-                masks.store(e, place, operators.operate(e, op, old, e.item(value)))
+                chosen = masks.read(e, replace(place, mask=None), place.mask)
+                masks.store(e, place, _changed(e, chosen, op, e.item(value)))
                 return
             if place.axes:
                 _change(e, place, op, e.item(value))
@@ -221,22 +220,27 @@ def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
 
 
 def _change(e: Emitter, place: Array, op: str, value: Item) -> None:
-    """An operation in place: the result has the dtype of the array."""
-    made = operators.operate(e, op, place, value)
-    if not isinstance(made, Lazy) or made.dtype != place.dtype:
+    """Emit an operation in place."""
+    points.store(e, place, _changed(e, place, op, value))
+
+
+def _changed(e: Emitter, x: Item, op: str, value: Item) -> Lazy:
+    """Emit the result of an operation in place: of the dtype and the rank of the array."""
+    made = operators.operate(e, op, x, value)
+    if not isinstance(made, Lazy) or _dtypes(made) != _dtypes(x):
         raise Unknown("an operation in place whose result is of another dtype")
-    if len(made.axes) != len(place.axes):
+    if len(made.axes) != _rank(x):
         raise Unknown("an operation in place whose result has more axes")
-    points.store(e, place, made)
+    return made
 
 
 def _branch(e: Emitter, node: ast.If) -> None:
     with e.memory.holding():
-        test = e.item(node.test)
-    if isinstance(test, Scalar) and test.literal is not None:
+        test = expressions.condition(e, node.test)
+    if test.literal is not None:
         e.run(node.body if test.literal else node.orelse)
         return
-    condition = e.arithmetic.truth(scalar(test))
+    condition = e.arithmetic.truth(test)
     orelse = node.orelse
     otherwise = (lambda: e.run(orelse)) if orelse else None
     ways.choose(e, condition, lambda: e.run(node.body), otherwise)
@@ -277,8 +281,8 @@ def turn_while(e: Emitter, node: ast.While, ends: list[Known] | None = None) -> 
             ends.append(dict(e.names))
 
     with e.memory.holding():
-        test = e.item(node.test)
-    if isinstance(test, Scalar) and test.literal is not None:
+        test = expressions.condition(e, node.test)
+    if test.literal is not None:
         if test.literal:
             run()
         else:
@@ -288,5 +292,5 @@ def turn_while(e: Emitter, node: ast.While, ends: list[Known] | None = None) -> 
     def stop() -> None:
         e.names[BROKEN] = literal(e.k, number=True)
 
-    condition = e.arithmetic.truth(scalar(test))
+    condition = e.arithmetic.truth(test)
     ways.choose(e, condition, run, stop)

@@ -51,6 +51,12 @@ class Kind:
     python: bool
     dtype: np.dtype
 
+    def scalar(self, value: complex) -> Any:
+        """Return a scalar of this class."""
+        if not self.python:
+            return self.dtype.type(value)
+        return {"i": int, "f": float, "b": bool, "c": complex}[self.dtype.kind](value)
+
     def __str__(self) -> str:
         names = {"i": "int", "f": "float", "b": "bool", "c": "complex", "u": "uint"}
         return names[self.dtype.kind] * self.python or str(self.dtype)
@@ -200,6 +206,7 @@ class Array:
     ``viewed``: NumPy may have made it as a view of an array that nobody has.
     ``held``: its elements, in lanes, where it lies in no memory (:mod:`.registers`).
     ``mask``: of what is stored to, the array that says which elements (:mod:`.masks`).
+    ``open``: only the first rows are those of the name that holds it (:mod:`.open_extents`).
     """
 
     operand: int
@@ -216,6 +223,7 @@ class Array:
     viewed: bool = False
     held: tuple[Value, ...] = ()
     mask: Array | None = None
+    open: bool = False
 
     @property
     def dims(self) -> tuple[Dim | None, ...]:
@@ -444,6 +452,7 @@ def joined(a: Item, b: Item) -> Item:
                 turned=a.turned or b.turned,
                 mirrored=a.mirrored and b.mirrored,
                 viewed=a.viewed or b.viewed,
+                open=a.open or b.open,
             )
         return Unbound("it is of several classes")
     kinds = a.kinds | b.kinds
@@ -521,7 +530,7 @@ def is_same(a: Item, b: Item) -> bool:
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return bool(facts(a) == facts(b))
     if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
-        return (a.copied, a.turned) == (b.copied, b.turned)
+        return (a.copied, a.turned, a.open) == (b.copied, b.turned, b.open)
     return type(a) is type(b) and (isinstance(a, Unbound) or a == b)
 
 

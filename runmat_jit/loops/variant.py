@@ -27,10 +27,11 @@ from runmat_jit.loops.emit import (
     TURNS,
     ComplexResult,
     Emitted,
+    FirstRows,
     Result,
     Same,
 )
-from runmat_jit.loops.emitter import tag
+from runmat_jit.loops.emitter import extent_of, tag
 from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
@@ -42,7 +43,7 @@ from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.streams import NUMBERS, TABLE_TURNS
-from runmat_jit.loops.values import Kind, parts_of
+from runmat_jit.loops.values import parts_of
 
 SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""
@@ -319,17 +320,20 @@ class Variant:
                 continue
             if isinstance(kinds, ComplexResult):
                 re, im = (floats[places[part]] for part in parts_of(name))
-                found.append(made(complex(re, im), kinds.kind))
+                found.append(kinds.kind.scalar(complex(re, im)))
                 continue
             if isinstance(kinds, LastItem):
                 assert self.rooms is not None, "there are lists"
                 found.append(self.rooms.last(kinds, items))
                 continue
-            if isinstance(kinds, Pool):
+            if isinstance(kinds, Pool | FirstRows):
                 at = int(state[places[name]])
                 if (kinds, at) not in arrays:  # two names may hold one array
-                    shape = shape_of(kinds.dims, self.emitted.places, shapes(operands))
-                    part = memory[kinds.dtype][at : at + math.prod(shape)]
+                    pool = kinds if isinstance(kinds, Pool) else kinds.pool
+                    shape = shape_of(pool.dims, self.emitted.places, shapes(operands))
+                    if isinstance(kinds, FirstRows):
+                        shape = (int(state[places[extent_of(name)]]), *shape[1:])
+                    part = memory[pool.dtype][at : at + math.prod(shape)]
                     arrays[kinds, at] = part.reshape(shape).copy()
                 elif not arrays[kinds, at].size:
                     return None
@@ -337,7 +341,7 @@ class Variant:
                 continue
             number = (floats if held[name] in _FLOATS else state)[places[name]]
             numpys = len(kinds) == 1 or state[places[tag(name)]]
-            found.append(made(number, kinds[-1] if numpys else kinds[0]))
+            found.append(kinds[-1 if numpys else 0].scalar(number))
         return tuple(found)
 
 
@@ -591,13 +595,6 @@ def listening(interrupted: list[BaseException]) -> Iterator[int]:
     made = answers()
     next(made)
     return made
-
-
-def made(value: complex, kind: Kind) -> Any:
-    """A result of its kind."""
-    if not kind.python:
-        return kind.dtype.type(value)
-    return {"i": int, "f": float, "b": bool, "c": complex}[kind.dtype.kind](value)
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
