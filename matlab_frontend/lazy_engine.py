@@ -248,7 +248,8 @@ class LazyEngine:
     def explain(self) -> str:
         if self._tracer is None:
             return self.now.explain()
-        from runmat_jit.compiler.explain import Explanation, reports_of  # noqa: PLC0415  (rare)
+        from runmat_jit.compiler.explain import Explanation  # noqa: PLC0415  (rare)
+        from runmat_jit.compiler.region_report import reports_of  # noqa: PLC0415  (likewise)
 
         ran = self._tracer.programs
         programs = list({id(program): program for program in ran}.values())

@@ -20,7 +20,8 @@ from typing import (
     overload,
 )
 
-from runmat_jit.compiler.explain import Explanation, reports_of, show_host_call
+from runmat_jit.compiler.explain import Explanation, show_host_call
+from runmat_jit.compiler.region_report import Behind, reports_of
 from runmat_jit.core.errors import ArgumentError, CaptureError
 from runmat_jit.dispatcher import Dispatcher, install_in, off_reason
 from runmat_jit.runtime.session import Session, current_session
@@ -257,6 +258,7 @@ class JitFunction(Generic[P, R]):
             tuple(map(show_host_call, record.host_calls)),
             known_of().loops_of(captured),
             tuple(dict.fromkeys(decision_about(session, each) for each in record.programs)),
+            Behind(getattr(self._function, "__code__", None), tuple(record.programs)),
         )
 
     def _require_arguments(self, args: Any, kwargs: Any) -> None:

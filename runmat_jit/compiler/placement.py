@@ -59,16 +59,16 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
     """Where a program runs: as was decided, or asked for, with what that is predicted to take."""
     if compiled.decision is not None:
         return compiled.measured.told(compiled.decision)
-    graph = compiled.captured
-    if compiled.device == "gpu":
+    graph, profile = compiled.captured, profile_of(session, compiled)
+    if profile is not session.profile:
         from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (loaded)
 
         launches = [launch for group in compiled.lowered.launches for launch in group]
         stays = isinstance(compiled.program, ResidentGpuProgram)
         moved: Moved = ([], []) if stays else transfers(graph)
-        cost = gpu_price(session.gpu_profile, moved, launches)
+        cost = gpu_price(profile, moved, launches)
     else:
-        cost = cpu_price(session.profile, graph, compiled)
+        cost = cpu_price(profile, graph, compiled)
     found = Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
     return compiled.measured.told(found)
 
@@ -134,7 +134,22 @@ def _distinct(bound: Bound, sizes: Mapping[int, int]) -> int:
 
 def gpu_price(profile: Profile, moved: Moved, launches: Iterable[Launch]) -> Price:
     """The price of a program on a GPU, to which some arrays go and from which others come."""
-    tasks = [
+    up, down = moved
+    return price(_tasks(profile, launches), profile, uploaded=up, downloaded=down)
+
+
+def profile_of(session: Session, compiled: CompiledGraph) -> Profile:
+    """Return the profile of the device that a program runs on."""
+    return session.gpu_profile if compiled.device == "gpu" else session.profile
+
+
+def price_of_launches(profile: Profile, launches: Iterable[Launch]) -> Price:
+    """Return the price of some launches, whose operands and results stay where they are."""
+    return price(_tasks(profile, launches), profile)
+
+
+def _tasks(profile: Profile, launches: Iterable[Launch]) -> list[Task]:
+    return [
         Task(
             launch.total,
             _distinct_nodes(launch),
@@ -142,8 +157,6 @@ def gpu_price(profile: Profile, moved: Moved, launches: Iterable[Launch]) -> Pri
         )
         for launch in launches
     ]
-    up, down = moved
-    return price(tasks, profile, uploaded=up, downloaded=down)
 
 
 def _distinct_nodes(launch: Launch) -> int:

@@ -461,7 +461,7 @@ class LoopCall:
             held = ", arrays in registers" if self.held else ""
             if any(each.emitted.drawn for each in native):
                 held += ", random numbers drawn"
-            turns = f"{self.turns} turns in the last call"
+            turns = f"{self.turns} iterations in the last call"
             return f"natively, by {kernels}{held} ({self.kind}); {turns}"
         if why is not None:
             at = "" if why.line is None else f" (line {why.line})"

@@ -291,7 +291,7 @@ print(*[m for m in sys.modules if m.startswith(("runmat_jit.c", "runmat_jit.b", 
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     loaded = set(found.stdout.split())
-    allowed = {"runmat_jit.compiler", "runmat_jit.compiler.explain"}
+    allowed = {f"runmat_jit.compiler{each}" for each in ("", ".explain", ".region_report")}
     assert {name for name in loaded if not name.startswith("runmat_jit.core")} <= allowed
 
 

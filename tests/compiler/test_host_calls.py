@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from runmat_jit.backends.reference.interpret import run as run_reference
 from runmat_jit.compiler.compile_graph import compile_graph, verified
 from runmat_jit.compiler.compiler import Compiler, DeviceExecutor
-from runmat_jit.compiler.explain import Explanation, region_reports
+from runmat_jit.compiler.explain import Explanation
 from runmat_jit.compiler.host_step import laid_out, show
+from runmat_jit.compiler.region_report import region_reports
 from runmat_jit.compiler.verified_program import VerificationError, like
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.protocols import EventsRaise
