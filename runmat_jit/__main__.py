@@ -1,4 +1,4 @@
-"""The command line: ``python -m runmat_jit demo | explain | info | calibrate | cache``."""
+"""The command line: ``python -m runmat_jit COMMAND``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
         from runmat_jit.explain_file import explain_file  # noqa: PLC0415 - likewise
 
         return explain_file(chosen.target, chosen.arguments, as_json=chosen.json)
+    if chosen.command == "profile":
+        from runmat_jit.profile_script import profile_script  # noqa: PLC0415 - likewise
+
+        return profile_script(chosen.script, chosen.arguments, as_json=chosen.json)
     if chosen.command == "cache":
         from runmat_jit.cache_command import cache_command  # noqa: PLC0415 - likewise
 
@@ -48,6 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("target", metavar="FILE:function", help="a method as Class.method")
     explain.add_argument("--json", action="store_true", help="print the explanations as JSON")
     explain.add_argument("arguments", nargs="*", help="of the program")
+    profile = commands.add_parser(
+        "profile", help="run a script plain and decorated: which functions gain, and how much"
+    )
+    profile.add_argument("--json", action="store_true", help="print the findings as JSON")
+    profile.add_argument("script", help="it runs four times; what it prints is not shown")
+    profile.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
     commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
     cache = commands.add_parser("cache", help="what is kept between processes, and how much")
     cache.add_argument("action", choices=("info", "clear", "prune"))

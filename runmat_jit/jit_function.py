@@ -207,22 +207,26 @@ class JitFunction(Generic[P, R]):
     def explanations(self) -> tuple[Explanation, ...]:
         """What has happened with the calls so far: one answer for each kind of them."""
         captured = self._dispatcher.capture(current_session())
-        bailout = captured.bailout
         return tuple(
-            self._of_record(captured, key, record, bailout.of_tally(record.tally), ())
+            self._of_record(captured, key, record, captured.bailout.of_tally(record.tally), ())
             for key, record in list(captured.records.items())
         )
 
     def story(self) -> str:
-        """What happened where no call was recorded."""
+        """Return why no call was recorded, in words."""
+        return str(self.unrecorded() or f"{self._function.__qualname__}: no call of it was seen")
+
+    def unrecorded(self) -> Explanation | None:
+        """Return the explanation of calls that were not recorded; None: there were none."""
         captured = self._dispatcher.capture(current_session())
         name, plain = self._function.__qualname__, captured.plain or captured.refusal()
         tier = self._dispatcher.plain_tier
-        if plain is None and tier.calls and tier.waits:
-            return str(Explanation(name, "plain Python", (), (), (tier.waits,)))
-        if plain is None:
-            return f"{name}: no call of it was seen"
-        return str(Explanation(name, "plain Python", (), (plain,)))
+        if plain is not None:
+            return Explanation(name, "plain Python", (), (plain,))
+        if not (tier.calls and tier.waits):
+            return None
+        loops = known_of().loops_of(captured)
+        return Explanation(name, "plain Python", (), (), (tier.waits,), loops=loops)
 
     def _of_record(
         self,

@@ -18,6 +18,7 @@ from runmat_jit.core.evidence import DATA, Evidence
 from runmat_jit.core.frames import UNCOUNTED, uncounted
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.source import calls_itself
+from runmat_jit.core.wording import count
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
@@ -311,7 +312,5 @@ class PlainTier:
             return None
         evidence = self.evidence
         share = 100 * evidence.least // max(1, evidence.price)
-        return (
-            f"calls are plain Python until they have done enough work: {evidence.calls} have done "
-            f"{share} % of it"
-        )
+        calls = count(evidence.calls, "call")
+        return f"not compiled yet: {calls} did {share} % of the work after which compiling pays"

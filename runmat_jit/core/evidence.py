@@ -30,6 +30,8 @@ ITEMS: Final = 32
 """Items of a container, or attributes of an object, that are looked at."""
 MOST_ITERATIONS: Final = 1_000_000
 """Iterations that an integer argument stands for at most: it may be a seed or an address."""
+FULL_NESTS: Final = 32
+"""One nest of loops in so many is thought to run over all pairs, as of points: others do not."""
 MOST_OF_WHILE: Final = 4096
 """Iterations of a ``while`` at most, where no number and no array says how many there are."""
 SIZE_OF_INTEGER: Final = 100_000
@@ -204,6 +206,7 @@ class Work:
             least += (computing + others) * times // OPERATIONS
             times = min(many**depth, max(many, limit))
             times = max(times, min(extent**depth, limit) // (1 if depth == 1 else OFTEN))
+            times = max(times, min(extent**depth // FULL_NESTS, 2 * MOST_ITERATIONS))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
         return least, most

@@ -75,6 +75,14 @@ def elements(a):
     return total
 
 
+def pairs(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            total += a[i] * b[j]
+    return total
+
+
 class Model:
     def __init__(self, size):
         self.state = np.zeros(size)
@@ -95,6 +103,7 @@ CASES = {
     "a size that may be a seed": (lambda n: np.ones(n) * 2, (2**40,), (131, 131)),
     "arrays in attributes": (Model.advance, (Model(10 * N),), (22, 22)),
     "a loop over elements": (elements, (np.ones((80, 80)),), (2_420, 19_360)),
+    "a loop over all pairs": (pairs, (np.ones(2000), np.ones(500)), (1_000, 500_000)),
     "a loop of steps on arrays": (steps, (np.ones(10 * N), np.ones(10 * N), 100), (50, 4411)),
     "a loop over a list": (of_list, ([1.0] * 800,), (200, 1600)),
     "a loop of which nothing is known": (of_list, (iter(()),), (1, 8)),
@@ -702,7 +711,7 @@ def test_a_story_says_that_a_function_is_not_compiled_yet(hot):
     assert "no call" in decorated.story()
     for _ in range(3):
         decorated(np.ones(3))
-    assert "until they have done enough work" in decorated.story()
+    assert "not compiled yet" in decorated.story()
 
 
 def test_values_of_globals_are_not_asked_for_anything(hot):
@@ -724,7 +733,7 @@ def test_explanations_record_a_call_and_leave_the_tier(hot):
     explanation = decorated.explain(np.ones(3))
     assert explanation.mode == "plain Python"
     assert explanation.kinds == ["elementwise"]
-    assert "until they have done enough work" in explanation.notes[-1]
+    assert "not compiled yet" in explanation.notes[-1]
     for _ in range(4):
         decorated(np.ones(3))
     assert decorated.cache_info().hits == 0
