@@ -65,6 +65,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Add ``%%runmat`` and ``%%matlab``: what ``%load_ext runmat_jit`` calls."""
+    import_module("runmat_jit.notebook").add_magics(shell)
+
+
 def __dir__() -> list[str]:
     """The public names, also of what is not loaded yet."""
     return [*__all__, "__version__"]

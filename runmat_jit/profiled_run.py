@@ -19,7 +19,7 @@ import json
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
@@ -32,7 +32,8 @@ from runmat_jit.jit_function import JitFunction
 
 MARK: Final = "__runmat_profiled__"
 """The name of the decorator that is added to each function."""
-_OPTIONS: Final = {"device": None, "precision": "exact", "fullgraph": False, "compile": None}
+DEFAULTS: Final = {"device": None, "precision": "exact", "fullgraph": False, "compile": None}
+"""Options of ``@runmat.jit`` without arguments."""
 _TRANSPARENT: Final = frozenset(
     ("staticmethod", "classmethod", "property", "setter", "cache", "lru_cache", "jit")
 )
@@ -101,9 +102,10 @@ class Timer:
 class ScriptRun:
     """The functions of a script, timed or decorated."""
 
-    def __init__(self, order: dict[str, Any]) -> None:
-        self.plain: bool = order["plain"]
-        self.left = set(order["left"])
+    def __init__(
+        self, *, plain: bool, left: Iterable[str] = (), options: Mapping[str, Any] = DEFAULTS
+    ) -> None:
+        self.plain, self.left, self.options = plain, set(left), dict(options)
         self.timer = Timer()
         self.decorated: dict[str, JitFunction[..., Any]] = {}
         self.names: list[str] = []
@@ -120,7 +122,7 @@ class ScriptRun:
             return functools.wraps(function)(_timing(self.timer, name, function))
         if name in self.left:
             return function
-        made = self.decorated[name] = self.timed_class(function, name)
+        made = self.decorated[name] = self.timed_class(function, name, self.options)
         return made
 
     def result(self, seconds: float) -> dict[str, Any]:
@@ -152,20 +154,26 @@ def _timed(timer: Timer) -> Any:
     class Timed(JitFunction[..., Any]):
         """A decorated function that times the calls that no other one makes."""
 
-        __slots__ = ("_name",)
-
-        def __init__(self, function: Any, name: str) -> None:
-            self._name = name
-            super().__init__(function, dict(_OPTIONS))
+        def __init__(self, function: Any, name: str, options: dict[str, Any]) -> None:
+            self._profiled_name = name
+            super().__init__(function, dict(options))
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             found = vars(self)["__call__"]  # where what is called is put, as the class has its own
             if timer.now is not timer.root:
                 return found(*args, **kwargs)
-            return timer.call(self._name, found, args, kwargs)
+            return timer.call(self._profiled_name, found, args, kwargs)
 
     Timed.__name__ = JitFunction.__name__  # by which capture knows decorated functions
     return Timed
+
+
+def end_timing(function: Any) -> None:
+    """Make an ordinary decorated function of one that is timed."""
+    entry = vars(function).pop("__call__")
+    del function._profiled_name
+    object.__setattr__(function, "__class__", JitFunction)
+    object.__setattr__(function, "__call__", entry)
 
 
 def said_of(function: JitFunction[..., Any]) -> dict[str, Any]:
@@ -219,7 +227,7 @@ def _overhead() -> float:
 
 
 # -- the script and the modules beside it ----------------------------------------------------------
-class _Wrapping(ast.NodeTransformer):
+class Wrapping(ast.NodeTransformer):
     """Adds the decorator to functions and methods; what they define inside stays."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -252,7 +260,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 def wrapped_code(source: bytes | str, path: str) -> types.CodeType:
     """Return the code of a module whose functions have the decorator."""
-    tree = _Wrapping().visit(ast.parse(source, path))
+    tree = Wrapping().visit(ast.parse(source, path))
     return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
 
@@ -285,7 +293,7 @@ def import_wrapped(directory: Path, run: ScriptRun) -> None:
 def main(arguments: list[str]) -> None:
     """Run the script as ``__main__``, and write the result however it ends."""
     order, result, script, *rest = arguments
-    run = ScriptRun(json.loads(Path(order).read_text(encoding="utf-8")))
+    run = ScriptRun(**json.loads(Path(order).read_text(encoding="utf-8")))
     path = Path(script).resolve()
     sys.argv = [script, *rest]
     sys.path[0] = str(path.parent)
