@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-PICTURE = Path("demo_output", "before_and_after.png")
+PICTURE = Path("demo_output", "demo.png")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m runmat_jit", description="A tracing JIT compiler for plain NumPy code."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="two NumPy programs, timed with and without the JIT")
+    demo = commands.add_parser("demo", help="four NumPy programs, timed with and without the JIT")
     demo.add_argument("--output", type=Path, default=PICTURE, help="the picture (%(default)s)")
     demo.add_argument("--quick", action="store_true", help="small arrays, a few seconds")
     explain = commands.add_parser(

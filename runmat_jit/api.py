@@ -156,9 +156,10 @@ class _ProgramLines(NamedTuple):
         del filename
         return True
 
-    def place(self) -> SourceLine | None:
-        """What tells the program's instructions apart."""
-        return self.where()
+    def place(self) -> tuple[str, int] | None:
+        """Return what tells the program's instructions apart: the file, and the line in it."""
+        source = self.where()
+        return None if source is None else (source.filename, source.line)
 
 
 class _ProgramLine(NamedTuple):

@@ -8,24 +8,33 @@ from rich.console import Console
 
 from runmat_jit import demo
 
-TINY = demo.Scale(images=2, height=30, width=40, points=100, repetitions=1)
+TINY = demo.Scale(2, 1, days=5, paths=20, plate=(8, 9), sweeps=3, points=100, repetitions=1)
 
 
 def test_the_photograph_has_the_size_asked_for_and_stays_in_range():
-    images = demo.photograph(TINY)
-    assert (images.shape, images.dtype) == ((2, 30, 40), np.float32)
-    assert images.min() >= 0
-    assert images.max() <= 1
-    assert images[0].mean() > images[1].mean()
+    small, large = demo.photograph(), demo.photograph(2)
+    assert small.dtype == np.float32
+    assert large.shape == (2 * small.shape[0], 2 * small.shape[1])
+    np.testing.assert_array_equal(large[1::2, ::2], small)
+    assert small.min() >= 0
+    assert small.max() <= 1
 
 
-@pytest.mark.parametrize("function", [demo.normalize, demo.chain])
-def test_the_programs_give_what_float64_gives(function):
-    argument = demo.photograph(TINY)
-    exact = function(argument.astype(np.float64))
-    found = function(argument)
-    for value, expected in zip(np.atleast_1d(found[0]), np.atleast_1d(exact[0]), strict=True):
-        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)
+@pytest.mark.parametrize("name", demo.arguments(TINY))
+def test_the_programs_give_what_float64_gives(name):
+    function, arguments = demo.arguments(TINY)[name]
+    exact = function(*(np.array(each, float) if np.ndim(each) else each for each in arguments))
+    found = function(*demo._copies(arguments))
+    np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
+
+
+def test_diffusion_removes_noise_and_keeps_edges():
+    sharp = np.zeros((60, 80), np.float32)
+    sharp[:, 40:] = 1
+    noisy = sharp + np.float32(0.05) * np.random.default_rng(0).standard_normal(sharp.shape)
+    found = demo.denoise(noisy.astype(np.float32), 20)[2:-2, 2:-2]
+    assert found[:, :30].std() < 0.2 * noisy[2:-2, 2:32].std()
+    assert (found[:, 38] - found[:, 37]).mean() > 0.9
 
 
 @pytest.mark.parametrize("wrong", [0.001, np.nan])
@@ -48,5 +57,6 @@ def test_the_demonstration_agrees_and_saves_its_picture(tmp_path):
     picture = tmp_path / "deep" / "picture.png"
     assert demo.run_demo(picture, quick=True, console=Console(file=output, width=100))
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert "speed-up" in output.getvalue()
-    assert "What was fused in normalize:" in output.getvalue()
+    printed = output.getvalue()
+    assert "speed-up" in printed
+    assert printed.count("What was compiled of ") == len(demo.arguments(TINY)) == 4

@@ -65,7 +65,7 @@ class Loops:
     def report(self, source: LoopSource) -> str:
         """Return whether a loop runs natively, or the construct that keeps it in Python."""
         reports = [call.report() for call in self.calls_of(source)]
-        return reports[-1] if reports else "not analyzed by itself"
+        return reports[-1] if reports else "not run by itself"
 
     def calls_of(self, source: LoopSource) -> list[LoopCall]:
         """Return what runs a loop, for each combination of what it reads from outside."""

@@ -59,6 +59,48 @@ def test_a_function_that_is_recorded_at_every_call_makes_its_graphs_once(graphs_
     assert decorated.cache_info().misses == 4
 
 
+def diffused(u, steps):
+    for _ in "." * steps:  # no loop that runs natively
+        middle = u[1:-1, 1:-1]
+        north, south = u[:-2, 1:-1] - middle, u[2:, 1:-1] - middle
+        west, east = u[1:-1, :-2] - middle, u[1:-1, 2:] - middle
+        flow = north / (1 + 70 * north**2) + south / (1 + 70 * south**2)
+        flow += west / (1 + 70 * west**2) + east / (1 + 70 * east**2)
+        u[1:-1, 1:-1] = middle + 0.2 * flow
+    return u
+
+
+def normalized(x, steps):
+    for _ in "." * steps:
+        y = np.exp(x - x.max(axis=1, keepdims=True))
+        y = y / y.sum(axis=1, keepdims=True) + np.tanh(x) * np.cos(x) / (1 + x * x)
+        x = np.sqrt(np.abs(y)) / (2 + np.sin(x)) + y / (3 + x)
+    return x
+
+
+def stepped(x, steps):
+    def step(x):
+        return np.sin(x) / (1 + np.exp(-x)) + np.tanh(x) / 2
+
+    for _ in "." * steps:
+        x = step(x) + step(x / 2)
+    return x
+
+
+@pytest.mark.parametrize("fn", [diffused, normalized, stepped])
+def test_long_loops_are_cut_between_iterations(graphs_made, fn):
+    """Then all iterations are one program, without parts of others.
+
+    Where a loop calls functions, programs end where such a call begins.
+    """
+    x, decorated = np.random.default_rng(0).random((12, 14)), runmat.jit(fn)
+    np.testing.assert_allclose(decorated(x.copy(), 30), fn(x.copy(), 30), rtol=1e-12)
+    assert len(graphs_made) <= 4
+    programs = decorated.explain(x.copy(), 30).behind.programs
+    lines = [{node.line.line for node in p.captured.nodes if node.line} for p in programs]
+    assert fn is stepped or all(each == lines[0] for each in lines)
+
+
 def test_another_shape_dtype_or_layout_makes_other_graphs(graphs_made):
     decorated = runmat.jit(recorded_at_every_call)
     arrays = (np.ones(9), np.ones(8), np.ones(9, "f4"), np.ones(18)[::2], np.ones((3, 3)))

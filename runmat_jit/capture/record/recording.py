@@ -37,9 +37,9 @@ from runmat_jit.core.protocols import Boundary, Executor
 from runmat_jit.core.source import SourceLine
 
 BATCH_TARGET = 160
-"""Steps of pending operations after which a batch ends where the program has been before.
+"""Steps of pending operations after which a batch ends where a loop begins its next iteration.
 
-A loop comes to the same place again, with the same operations: they are one program.
+The iterations have the same operations: they are one program.
 """
 BATCH_LIMIT = 256
 """Pending operations after which a batch ends anyway: bounds memory and compile time."""
@@ -47,6 +47,11 @@ ROLLED = 192
 """The same where they are turns of a loop that a kernel has as one."""
 _ROLLED = ("elementwise", "create")
 """Kinds of rows whose turns a kernel may have as a loop."""
+
+
+def _is_back(place: tuple[Any, int], before: tuple[Any, int]) -> bool:
+    """Return True if an instruction stands before another one in the same code."""
+    return place[0] == before[0] and place[1] < before[1]
 
 
 class Left(Protocol):
@@ -116,6 +121,9 @@ class Recording(Operations):
         may_leave: Whether the recording may end in the middle of its call.
 
     """
+
+    _before: Any = None
+    """The instruction of the operation before, in a batch that is long enough to end."""
 
     def __init__(
         self,
@@ -430,8 +438,10 @@ class Recording(Operations):
         """End a batch that is long enough, before the next operation."""
         if (self.rolling and len(self.pending) < ROLLED) or self._is_together:
             return
-        place = self.lines.place()
-        if place == self._cut or len(self.pending) >= BATCH_LIMIT:
+        place, before = self.lines.place(), self._before
+        self._before = place
+        goes_back = before is not None and place is not None and _is_back(place, before)
+        if goes_back or place == self._cut or len(self.pending) >= BATCH_LIMIT:
             self.flush()
             self._cut = place
         elif self._cut is None:
@@ -440,6 +450,7 @@ class Recording(Operations):
     def take_pending(self) -> list[Operation]:
         """Operations that are computed now: all that are pending."""
         pending, self.pending, self.writes_pending, self.steps = self.pending, [], False, 0.0
+        self._before = None
         return pending
 
     def keep_pending(self, operations: list[Operation]) -> None:
