@@ -158,7 +158,8 @@ OPTIONS: Final = (
         "RUNMAT_PROGRESS",
         _flag,
         "Say on the standard error stream how far a native loop has come that takes more than half "
-        "a second; the line vanishes at its end.",
+        "a second, and how many kernels were compiled where that takes more than two seconds (on "
+        "a terminal alone); the line vanishes at its end.",
     ),
     Option(
         "trials",

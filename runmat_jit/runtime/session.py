@@ -142,7 +142,11 @@ class Session:
         """Compiles and loads native code."""
         from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (first use)
 
-        return Jit(self.object_cache)
+        if not (self.config.progress and sys.stderr.isatty()):
+            return Jit(self.object_cache)
+        from runmat_jit.core.status_line import CompileProgress  # noqa: PLC0415  (where asked for)
+
+        return Jit(self.object_cache, CompileProgress())
 
     @Once
     def object_cache(self) -> ObjectCache | None:

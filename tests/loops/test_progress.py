@@ -33,7 +33,7 @@ def test_a_loop_says_how_far_it_has_come(shown, capfd):
     decorated, x = runmat.jit(running), np.arange(7.0)
     assert [decorated(x, 4000) for _ in range(3)] == [running(x, 4000)] * 3
     told = capfd.readouterr()
-    assert "in running: 4,000 turns" in told.err
+    assert "in running: 4,000 iterations" in told.err
     assert not told.out
 
 

@@ -19,6 +19,8 @@ from runmat_jit.core.locks import new_lock
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
+    from runmat_jit.core.status_line import CompileProgress
+
 
 SEQUENTIAL: Final = "; sequential"
 """First line of the text of loops over single numbers: LLVM's standard pipeline runs over it."""
@@ -44,14 +46,17 @@ class Jit:
 
     Args:
         cache: Keeps object code between processes; None: every process compiles for itself.
+        progress: Is told when a module is compiled.
 
     """
 
     codegen_level: ClassVar[int] = 2
     """Of LLVM, 0 to 3; 0 and 1 compile faster and run up to 4 % slower."""
 
-    def __init__(self, cache: ObjectCache | None = None) -> None:
-        self.cache = cache
+    def __init__(
+        self, cache: ObjectCache | None = None, progress: CompileProgress | None = None
+    ) -> None:
+        self.cache, self.progress = cache, progress
         self._lock = new_lock()
         self._host: Host | None = None
         self._linker: Any = None
@@ -139,7 +144,11 @@ class Jit:
     def _compile(self, key: str, text: str, target: Target, codegen_level: int) -> bytes:
         LOADER.load(LLVM)
         start = time.perf_counter()
+        if self.progress is not None:
+            self.progress.begin()
         code = with_llvm(lambda: _object_code(text, target, codegen_level))
+        if self.progress is not None:
+            self.progress.end()
         if self.cache is not None:
             self.cache.put(key, code)
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
