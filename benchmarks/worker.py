@@ -1,4 +1,4 @@
-"""A process that holds one implementation of one case and measures it when told to.
+"""A process that holds one implementation of one program and measures it when told to.
 
 Processes are separate because thread pools, allocators and compilers of different implementations
 would disturb each other in one; a waiting worker sleeps in `recv` and costs nothing.
@@ -6,21 +6,26 @@ would disturb each other in one; a waiting worker sleeps in `recv` and costs not
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
+import resource
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from statistics import median
+from time import perf_counter
 from typing import Any, Self
 
-from benchmarks.cases import CASES
-from benchmarks.cases.case import Case, Parity, Shape
 from benchmarks.peers import load
 from benchmarks.peers.peer import Implementation, PeerUnavailableError
-from benchmarks.timing import Inputs, time_dropped, time_first, time_kept, time_small
+from benchmarks.program import Arguments, Parity, Program, check
+from benchmarks.programs import programs
+
+MOST_BYTES = 1 << 28
+"""Bytes of the arguments of one round at most."""
+COUNTERS = ("kernel_launches", "loops_run", "bytes_moved", "kernels_compiled", "programs_built")
 
 
 class WorkerError(Exception):
@@ -29,6 +34,8 @@ class WorkerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Description:
+    """What a report says of a peer."""
+
     versions: dict[str, str]
     threads: int
     note: str
@@ -36,60 +43,100 @@ class Description:
 
 @dataclass(slots=True)
 class Measured:
-    """The state of the measured process: inputs made once, and results that must stay alive."""
+    """The state of the measured process: a program and the arguments of two kinds of calls.
 
-    case: Case
+    Calls alternate between both, so an implementation that remembers results is caught.
+    """
+
+    program: Program
     implementation: Implementation
-    shape: Shape
-    inputs: Inputs = field(init=False)
-    kept: list[Any] = field(default_factory=list)
+    size: int
+    arguments: tuple[Arguments, Arguments] = field(init=False)
 
     def __post_init__(self) -> None:
-        prepare, make = self.implementation.prepare, self.case.make_inputs
-        self.inputs = (prepare(make(self.shape, 0)), prepare(make(self.shape, 1)))
+        self.arguments = (
+            self.program.arguments(self.size, 0),
+            self.program.arguments(self.size, 1),
+        )
 
     def describe(self) -> Description:
         built = self.implementation
         return Description(built.versions, built.threads, built.note)
 
-    def parity(self) -> Parity:
-        """The worse of both inputs, each checked twice in alternation: stale results show."""
-        found = [self._parity_of(step) for step in (0, 1, 0, 1)]
+    def parity(self, size: int | None = None) -> Parity:
+        """Return the worse of two inputs, each checked twice in alternation: stale results show."""
+        arguments = self.arguments
+        if size is not None and size != self.size:
+            arguments = self.program.arguments(size, 0), self.program.arguments(size, 1)
+        found = [self._parity_of(arguments[step]) for step in (0, 1, 0, 1)]
         return max(found, key=lambda parity: (not parity.ok, parity.worst, parity.metric))
 
-    def warm_up(self, calls: int) -> float:
-        """Median seconds of the calls, to choose how many a round holds."""
-        self.dropped(calls=calls)
-        return self.dropped(calls=calls)
-
-    def dropped(self, calls: int) -> float:
-        return time_dropped(self.implementation.run, self.inputs, calls)
-
-    def keep(self, calls: int) -> float:
-        return time_kept(self.implementation.run, self.inputs, calls, self.kept)
-
-    def small(self, calls: int) -> float:
-        batches = [time_small(self.implementation.run, self.inputs, calls // 5) for _ in range(5)]
-        return median(batches)
-
     def first(self) -> float:
-        return time_first(self.implementation.run, self.inputs, self.implementation.has_compiled)
+        """Return the seconds of the first call."""
+        return self.timed(1)
 
-    def _parity_of(self, step: int) -> Parity:
-        result = self.implementation.to_numpy(self.implementation.run(*self.inputs[step]))
-        return self.case.check(self.case.make_inputs(self.shape, step), result)
+    def timed(self, calls: int) -> float:
+        """Return the mean seconds of some calls; each result is freed before the next call.
+
+        The arguments are made before, as far as they fit.
+        """
+        batch = max(1, min(calls, MOST_BYTES // max(1, _nbytes(self.arguments[0]))))
+        total, left = 0.0, calls
+        while left > 0:
+            number = min(batch, left)
+            prepared = [self.implementation.prepare(self.arguments[n % 2]) for n in range(number)]
+            left -= number
+            run = self.implementation.run
+            gc.collect()
+            gc.disable()
+            start = perf_counter()
+            for arguments in prepared:
+                run(*arguments)
+            total += perf_counter() - start
+            gc.enable()
+        return total / calls
+
+    def typical(self) -> float:
+        """Return the seconds of a warm call, to choose how many a round holds."""
+        self.timed(2)
+        return min(self.timed(1) for _ in range(3))
+
+    def counts(self) -> dict[str, float]:
+        """Return what one warm call does, as far as the peer counts it."""
+        if "runmat_jit" not in self.implementation.versions:
+            return {}
+        import runmat_jit as runmat  # noqa: PLC0415  (peers do not load it)
+
+        before = runmat.telemetry.snapshot()
+        self.timed(2)
+        after = runmat.telemetry.snapshot()
+        found = {name: (after[name] - before[name]) / 2 for name in COUNTERS[:3]}
+        return found | {name: after[name] for name in COUNTERS[3:]}
+
+    def peak_bytes(self) -> int:
+        """Return the most memory that the process has had so far."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def _parity_of(self, arguments: Arguments) -> Parity:
+        built = self.implementation
+        result = built.to_numpy(built.run(*built.prepare(arguments)))
+        return check(self.program, arguments, result, squeezes=built.squeezes)
+
+
+def _nbytes(arguments: Arguments) -> int:
+    return sum(getattr(each, "nbytes", 1000) for each in arguments)
 
 
 class Worker:
     """The parent's end: each method call runs in the process and returns its result."""
 
     def __init__(
-        self, peer: str, case: str, shape: Shape, environment: dict[str, str] | None = None
+        self, peer: str, name: str, size: int, environment: dict[str, str] | None = None
     ) -> None:
         context = multiprocessing.get_context("spawn")
         self.peer = peer
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, peer, case, shape, environment or {})
+        arguments = (theirs, peer, name, size, environment or {})
         self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -99,6 +146,10 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
         self._connection.close()
         self._process.join()
 
@@ -120,7 +171,7 @@ class Worker:
 
 
 def serve(
-    connection: Connection, peer: str, case: str, shape: Shape, environment: dict[str, str]
+    connection: Connection, peer: str, name: str, size: int, environment: dict[str, str]
 ) -> None:
     """Answer requests until the parent closes its end."""
     os.environ.update(environment)
@@ -128,7 +179,7 @@ def serve(
     measured: list[Measured] = []
 
     def start() -> None:
-        measured.append(Measured(CASES[case], load(peer, CASES[case]), shape))
+        measured.append(Measured(programs()[name], load(peer, name), size))
 
     connection.send(_answer(start))
     while measured:

@@ -24,6 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
         from runmat_jit.profile_script import profile_script  # noqa: PLC0415 - likewise
 
         return profile_script(chosen.script, chosen.arguments, as_json=chosen.json)
+    if chosen.command == "bench":
+        from runmat_jit.bench import bench  # noqa: PLC0415 - likewise
+
+        return bench(chosen)
     if chosen.command == "cache":
         from runmat_jit.cache_command import cache_command  # noqa: PLC0415 - likewise
 
@@ -58,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--json", action="store_true", help="print the findings as JSON")
     profile.add_argument("script", help="it runs four times; what it prints is not shown")
     profile.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    _add_bench(commands.add_parser("bench", help="measure a checkout's programs against peers"))
     commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
     cache = commands.add_parser("cache", help="what is kept between processes, and how much")
     cache.add_argument("action", choices=("info", "clear", "prune"))
@@ -70,6 +75,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     calibrate.add_argument("--json", action="store_true", help="print the profiles as JSON")
     return parser
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("report", nargs="*", help="report FILE: plots and a page of its figures")
+    parser.add_argument("--only", default="six,named", help="groups and programs (%(default)s)")
+    parser.add_argument("--peers", default="numpy,runmat", help="with commas (%(default)s)")
+    parser.add_argument(
+        "--sizes", default="usual", help="usual, small, all of a plot, or numbers with commas"
+    )
+    parser.add_argument("--rounds", type=int, default=9, help="of each program (%(default)s)")
+    parser.add_argument("--json", type=Path, help="file that gets all figures")
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench_report"), help="directory of a report"
+    )
 
 
 if __name__ == "__main__":

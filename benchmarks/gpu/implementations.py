@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import runmat_jit as runmat
-from benchmarks.cases.case import Arrays
-from benchmarks.gpu.contests import Contest
+from benchmarks.gpu.contests import Arrays, Contest
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import current_session
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 import runmat_jit as runmat
-from benchmarks import lane_loops
 from benchmarks.gpu.implementations import describe_device, is_software
+from benchmarks.peers import jax_loops
+from benchmarks.programs import lane_loops
 
 Array = np.ndarray
 ROUNDS = 5
@@ -80,7 +81,7 @@ def orbits(x: Array, v: Array, steps: int) -> Array:
 
 def by_jax() -> dict[str, Callable[..., Any]]:
     """The programs as users of JAX write them; none where it is not installed."""
-    found = lane_loops.by_jax()
+    found = jax_loops.by_jax()
     if not found:
         return found
     import jax  # noqa: PLC0415  (a peer)

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from benchmarks.cases.case import Case
 from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.programs import programs
 
-NAMES = ("runmat", "numpy", "torch_compile", "jax", "numba", "numexpr", "drjit")
+NAMES = (
+    "numpy",
+    "runmat",
+    "runmat_gpu",
+    "matlab",
+    "numba",
+    "jax",
+    "torch_compile",
+    "numexpr",
+    "drjit",
+)
 
 
-def load(name: str, case: Case) -> Implementation:
-    """The named peer's version of a case.
+def load(peer: str, name: str) -> Implementation:
+    """Return a peer's version of a program.
 
     Raises:
-        PeerUnavailableError: the peer is not installed, or has no version of this case.
+        PeerUnavailableError: the peer is not installed, or has no version of the program.
     """
-    if name not in NAMES:
-        raise PeerUnavailableError(f"there is no peer {name!r}; there are {', '.join(NAMES)}")
+    if peer not in NAMES:
+        raise PeerUnavailableError(f"there is no peer {peer!r}; there are {', '.join(NAMES)}")
     try:
-        module = import_module(f"benchmarks.peers.{name}")
+        module = import_module(f"benchmarks.peers.{peer}")
     except ModuleNotFoundError as error:
         raise PeerUnavailableError(
-            f"{name}: module {error.name!r} is not installed; see the extra 'bench'"
+            f"{peer}: module {error.name!r} is not installed; see the extra 'bench'"
         ) from error
-    return module.implement(case)
+    return module.implement(name, programs()[name])

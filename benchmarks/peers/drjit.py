@@ -6,8 +6,8 @@ import drjit as dr
 import numpy as np
 from drjit.llvm import Float
 
-from benchmarks.cases.case import Arrays, Case
-from benchmarks.peers.peer import Implementation, select
+from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.program import Arguments, Program
 
 
 def elementwise(x):
@@ -16,18 +16,20 @@ def elementwise(x):
     return dr.tanh(y1) + 0.1 * y1
 
 
-FUNCTIONS = {"elementwise": elementwise}
+FUNCTIONS = {"six.elementwise": elementwise}
 
 
-def prepare(inputs: Arrays) -> tuple[Float, ...]:
+def prepare(inputs: Arguments) -> tuple[Float, ...]:
     arrays = tuple(map(Float, inputs))
     dr.eval(arrays)
     dr.sync_thread()
     return arrays
 
 
-def implement(case: Case) -> Implementation:
-    frozen = dr.freeze(select("drjit", FUNCTIONS, case.name))
+def implement(name: str, _program: Program) -> Implementation:
+    if name not in FUNCTIONS:
+        raise PeerUnavailableError(f"drjit: no version of {name}")
+    frozen = dr.freeze(FUNCTIONS[name])
 
     def run(*inputs):
         result = frozen(*inputs)

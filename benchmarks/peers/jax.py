@@ -1,47 +1,71 @@
-"""`jax.jit`; arrays are put on the device once, results stay there and are waited for."""
+"""`jax.jit` of the same source with `jax.numpy`; arrays are put on the device once.
+
+Results stay there and are waited for. Integers are static. What assigns to elements has no version.
+"""
 
 from __future__ import annotations
+
+import inspect
+import types
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.cases.case import Arrays, Case
-from benchmarks.peers.peer import Implementation, select
+from benchmarks.peers.jax_loops import by_jax
+from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.program import Arguments, Program
+
+GROUPS = ("six", "named")
+BY_HAND = (
+    *("lane_loops.filter_of_channels", "lane_loops.sines", "lane_loops.pendulums"),
+    *("lane_loops.logistic_maps", "lane_loops.adaptive_filters"),
+)
+ASSIGNING = ("named.heat_equation", "named.k_means", "named.mandelbrot", "named.kalman_filter")
 
 
-def elementwise(x):
-    y0 = jnp.sin(x) * jnp.exp(-x / 10)
-    y1 = y0 * jnp.cos(x / 4) + 0.25 * y0**2
-    return jnp.tanh(y1) + 0.1 * y1
+def with_jax(function, known):
+    """Return a function whose module has ``jax.numpy`` in place of ``numpy``."""
+    if function in known:
+        return known[function]
+    namespace = {**function.__globals__, "np": jnp}
+    known[function] = made = types.FunctionType(function.__code__, namespace, function.__name__)
+    for name in function.__code__.co_names:
+        inner = namespace.get(name)
+        if isinstance(inner, types.FunctionType) and inner.__module__ == function.__module__:
+            namespace[name] = with_jax(inner, known)
+    return made
 
 
-def image_4k(x):
-    mean = jnp.mean(x, axis=(1, 2), keepdims=True)
-    sigma = jnp.sqrt(jnp.mean((x - mean) ** 2, axis=(1, 2), keepdims=True) + 1e-6)
-    out = jnp.maximum((x - mean) / sigma * 1.0123 - 0.02, 0.0) ** 1.8
-    return out, jnp.mean((out - x) ** 2)
+def to_device(value):
+    return jnp.asarray(value) if isinstance(value, np.ndarray) else value
 
 
-FUNCTIONS = {"elementwise": elementwise, "image_4k": image_4k}
+def implement(name: str, program: Program) -> Implementation:
+    if name in BY_HAND:
+        return implementation(by_jax()[program.name], note="fori_loop or scan, by hand")
+    if name.partition(".")[0] not in GROUPS or name in ASSIGNING:
+        raise PeerUnavailableError(f"jax: {name} assigns to elements, which JAX does not take")
+    jax.config.update("jax_enable_x64", True)
+    static = [
+        number
+        for number, value in enumerate(program.arguments(program.small, 0))
+        if isinstance(value, int)
+    ]
+    assert len(inspect.signature(program.fn).parameters) > len(static)
+    return implementation(jax.jit(with_jax(program.fn, {}), static_argnums=static))
 
 
-def prepare(inputs: Arrays) -> tuple[jax.Array, ...]:
-    return tuple(map(jnp.asarray, inputs))
+def implementation(compiled, note: str = "the same source") -> Implementation:
+    def prepare(arguments: Arguments) -> tuple:
+        return jax.block_until_ready(tuple(map(to_device, arguments)))
 
-
-def to_numpy(result):
-    return jax.tree.map(np.asarray, result)
-
-
-def implement(case: Case) -> Implementation:
-    compiled = jax.jit(select("jax", FUNCTIONS, case.name))
     return Implementation(
-        peer="jax",
-        versions={"jax": jax.__version__},
+        "jax",
+        {"jax": jax.__version__},
+        lambda *arguments: jax.block_until_ready(compiled(*arguments)),
         threads=0,  # XLA's own pool: it has no documented count to read
-        run=lambda *inputs: jax.block_until_ready(compiled(*inputs)),
         prepare=prepare,
-        to_numpy=to_numpy,
-        note="device arrays in and out",
+        to_numpy=lambda result: jax.tree.map(np.asarray, result),
+        note=f"{note}; device arrays in and out",
     )

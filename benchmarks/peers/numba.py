@@ -1,6 +1,7 @@
-"""`numba.njit(parallel=True)` with the loops written out, as its documentation advises.
+"""`numba.njit`; with loops written by hand and `parallel=True` where NumPy code would not gain.
 
-Constants are float32 so that nothing is computed in double; sums are per row, then in double.
+In those, constants are float32, so that nothing is computed in double; sums of rows are added in
+double.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from benchmarks.cases.case import Case
-from benchmarks.peers.peer import Implementation, select
+from benchmarks.peers.peer import Implementation
+from benchmarks.program import Program
 
 f32 = np.float32
 
@@ -61,14 +62,15 @@ def image_4k(x):
     return out, squared_error / x.size
 
 
-FUNCTIONS = {"elementwise": elementwise, "image_4k": image_4k}
+FUNCTIONS = {"six.elementwise": elementwise, "six.image_4k": image_4k}
 
 
-def implement(case: Case) -> Implementation:
+def implement(name: str, program: Program) -> Implementation:
+    by_hand = FUNCTIONS.get(name)
     return Implementation(
-        peer="numba",
-        versions={"numba": numba.__version__},
-        threads=numba.get_num_threads(),
-        run=select("numba", FUNCTIONS, case.name),
-        note="loops written by hand",
+        "numba",
+        {"numba": numba.__version__},
+        by_hand or njit(program.fn),
+        threads=numba.get_num_threads() if by_hand else 1,
+        note="loops written by hand" if by_hand else "the plain function, serial",
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numexpr
 import numpy as np
 
-from benchmarks.cases.case import Case
-from benchmarks.peers.peer import Implementation, select
+from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.program import Program
 
 f32 = np.float32
 CHAIN_CONSTANTS = {"tenth": f32(0.1), "quarter": f32(0.25)}
@@ -34,14 +34,16 @@ def image_4k(x):
     return out, np.mean(numexpr.evaluate("(out - x) * (out - x)", {"out": out, "x": x}))
 
 
-FUNCTIONS = {"elementwise": elementwise, "image_4k": image_4k}
+FUNCTIONS = {"six.elementwise": elementwise, "six.image_4k": image_4k}
 
 
-def implement(case: Case) -> Implementation:
+def implement(name: str, _program: Program) -> Implementation:
+    if name not in FUNCTIONS:
+        raise PeerUnavailableError(f"numexpr: no version of {name}")
     return Implementation(
         peer="numexpr",
         versions={"numexpr": numexpr.__version__},
         threads=numexpr.get_num_threads(),
-        run=select("numexpr", FUNCTIONS, case.name),
+        run=FUNCTIONS[name],
         note="literals as float32 variables, three expressions",
     )

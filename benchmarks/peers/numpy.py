@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.cases.case import Case
 from benchmarks.peers.peer import Implementation
+from benchmarks.program import Program
 
 
-def implement(case: Case) -> Implementation:
-    return Implementation(
-        peer="numpy",
-        versions={"numpy": np.__version__},
-        threads=1,
-        run=case.function,
-    )
+def implement(_name: str, program: Program) -> Implementation:
+    return Implementation("numpy", {"numpy": np.__version__}, program.fn)

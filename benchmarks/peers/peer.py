@@ -6,27 +6,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.cases.case import Arrays
+from benchmarks.program import Arguments, copied
 
 
 class PeerUnavailableError(Exception):
     """The peer cannot be measured here; the message says why."""
 
 
+def copies(arguments: Arguments) -> tuple[Any, ...]:
+    """Return the arguments of one call, which may write to them."""
+    return tuple(map(copied, arguments))
+
+
 @dataclass(frozen=True, slots=True)
 class Implementation:
+    """A program as one peer runs it."""
+
     peer: str
     versions: dict[str, str]
-    threads: int
-    run: Callable[..., Any]  # returns when the result is complete in memory
-    prepare: Callable[[Arrays], tuple[Any, ...]] = tuple  # once for each input, never timed
-    to_numpy: Callable[[Any], Any] = lambda result: result  # for the check, never timed
-    has_compiled: Callable[[], bool] = lambda: True  # after a call: did compiled code run?
+    run: Callable[..., Any]
+    """Returns when the result is complete in memory."""
+    threads: int = 1
+    """Threads that it may use; 0: its own choice."""
+    prepare: Callable[[Arguments], tuple[Any, ...]] = copies
+    """Makes the arguments of one call, never timed."""
+    to_numpy: Callable[[Any], Any] = lambda result: result
+    """Makes NumPy arrays of a result, for the check, never timed."""
+    squeezes: bool = False
+    """Results have other axes of extent 1, as MATLAB's."""
     note: str = ""
-
-
-def select(peer: str, functions: dict[str, Callable[..., Any]], case: str) -> Callable[..., Any]:
-    """The peer's function for a case, or an error that names what is missing."""
-    if case not in functions:
-        raise PeerUnavailableError(f"{peer}: no version of {case}; see its module for the reason")
-    return functions[case]

@@ -1,15 +1,15 @@
 """`torch.compile` with its default settings.
 
 Tensors share the arrays' memory (`torch.from_numpy`, once, not timed) and results stay tensors: the
-fastest use of it. From NumPy arrays in to NumPy arrays out would cost it some microseconds more.
+fastest use of it. Programs without a version by hand are traced from their NumPy code.
 """
 
 from __future__ import annotations
 
 import torch
 
-from benchmarks.cases.case import Arrays, Case
-from benchmarks.peers.peer import Implementation, select
+from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.program import Arguments, Program
 
 
 def elementwise(x):
@@ -25,11 +25,11 @@ def image_4k(x):
     return out, ((out - x) ** 2).mean()
 
 
-FUNCTIONS = {"elementwise": elementwise, "image_4k": image_4k}
+FUNCTIONS = {"six.elementwise": elementwise, "six.image_4k": image_4k}
 
 
-def prepare(inputs: Arrays) -> tuple[torch.Tensor, ...]:
-    return tuple(map(torch.from_numpy, inputs))
+def tensors(arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    return tuple(map(torch.from_numpy, arguments))
 
 
 def to_numpy(result):
@@ -38,14 +38,20 @@ def to_numpy(result):
     return result.numpy()
 
 
-def implement(case: Case) -> Implementation:
-    function = select("torch_compile", FUNCTIONS, case.name)
+def implement(name: str, program: Program) -> Implementation:
+    by_hand = FUNCTIONS.get(name)
+    if by_hand is None and name.partition(".")[0] not in ("six", "named"):
+        raise PeerUnavailableError(f"torch_compile: {name} would be unrolled element by element")
+    compiled = torch.compile(by_hand or program.fn, fullgraph=True)
+    if by_hand is None:
+        note = "NumPy code, arrays in and out"
+        return Implementation("torch_compile", {"torch": torch.__version__}, compiled, note=note)
     return Implementation(
-        peer="torch_compile",
-        versions={"torch": torch.__version__},
+        "torch_compile",
+        {"torch": torch.__version__},
+        compiled,
         threads=torch.get_num_threads(),
-        run=torch.compile(function, fullgraph=True),
-        prepare=prepare,
+        prepare=tensors,
         to_numpy=to_numpy,
         note="tensors in, tensors out",
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from benchmarks import drawing_loops
-from benchmarks.element_loops import PROGRAMS
+from benchmarks.programs import drawing_loops
+from benchmarks.programs.element_loops import PROGRAMS
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 

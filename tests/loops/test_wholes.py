@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from benchmarks.array_loops import PROGRAMS
+from benchmarks.programs.array_loops import PROGRAMS
 from tests.capture.behavior import compare, module, observe
 from tests.capture.plain_hooks import function_from
 

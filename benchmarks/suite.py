@@ -1,0 +1,125 @@
+"""Measures one program at one size by several peers: parity first, then interleaved rounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.peers.peer import PeerUnavailableError
+from benchmarks.program import Parity
+from benchmarks.programs import programs
+from benchmarks.worker import Description, Worker, WorkerError
+
+CACHES = ("RUNMAT_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "NUMBA_CACHE_DIR")
+PLAIN_SECONDS = 2.0
+"""A peer whose call takes longer at a size is measured by one call a round."""
+
+
+class ParityError(Exception):
+    """An implementation's answer is wrong, so its time means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long is measured: rounds, seconds of calls in each, and of pauses between two peers.
+
+    Spinning threads of the peer before fall asleep in a pause.
+    """
+
+    rounds: int = 9
+    seconds: float = 0.1
+    pause: float = 0.05
+    first_calls: bool = True
+    """Measure first calls, with an empty cache and with a filled one: two processes each."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """All that was measured of one peer: seconds of a call in each round, and what else counts."""
+
+    description: Description
+    parity: Parity
+    seconds: list[float] = field(default_factory=list)
+    calls: int = 1
+    first_cold: float | None = None
+    first_cached: float | None = None
+    peak_bytes: int = 0
+    counts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Measurement:
+    """One program at one size: figures by peer, and why others are missing."""
+
+    name: str
+    size: int
+    figures: dict[str, Figures] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def measure(
+    name: str,
+    size: int,
+    peers: Sequence[str],
+    pace: Pace,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Measurement:
+    """Check, then measure; peers that are missing are reported and left out.
+
+    Raises:
+        ParityError: an answer is wrong: nothing is timed.
+
+    """
+    found, program = Measurement(name, size), programs()[name]
+    with ExitStack() as stack:
+        workers = []
+        for peer in peers:
+            progress(f"{name}: {peer} starts")
+            try:
+                worker = stack.enter_context(Worker(peer, name, size, {"RUNMAT_COMPILE": "first"}))
+                parity = worker.call("parity", size=program.small)
+            except PeerUnavailableError as error:
+                found.missing[peer] = str(error)
+                continue
+            except WorkerError as error:
+                found.missing[peer] = str(error).strip().splitlines()[-1]
+                continue
+            if not parity.ok:
+                raise ParityError(f"{peer} gives a wrong answer for {name}: {parity.detail}")
+            workers.append(worker)
+            found.figures[peer] = Figures(worker.call("describe"), parity)
+        for worker in workers:
+            progress(f"{name}: {worker.peer} warms up")
+            typical = worker.call("typical")
+            calls = 1 if typical > PLAIN_SECONDS else round(pace.seconds / typical)
+            found.figures[worker.peer].calls = max(1, min(20_000, calls))
+        for number in range(pace.rounds):
+            progress(f"{name}: round {number + 1} of {pace.rounds}")
+            for worker in workers:
+                time.sleep(pace.pause)
+                figures = found.figures[worker.peer]
+                figures.seconds.append(worker.call("timed", calls=figures.calls))
+        for worker in workers:
+            found.figures[worker.peer].counts = worker.call("counts")
+            found.figures[worker.peer].peak_bytes = worker.call("peak_bytes")
+    if pace.first_calls:
+        for peer, figures in found.figures.items():
+            progress(f"{name}: first call of {peer}")
+            figures.first_cold, figures.first_cached = first_calls(name, peer, size)
+    return found
+
+
+def first_calls(name: str, peer: str, size: int) -> tuple[float, float]:
+    """Return the seconds of the first call, with an empty cache, and with what that one left."""
+    with TemporaryDirectory(prefix="runmat-bench-") as directory:
+        environment = {each: str(Path(directory, each.lower())) for each in CACHES}
+        environment["RUNMAT_COMPILE"] = "first"
+        found = []
+        for _ in range(2):
+            with Worker(peer, name, size, environment) as worker:
+                found.append(worker.call("first"))
+    return found[0], found[1]

@@ -1,0 +1,85 @@
+"""Parity of every program, and its time by each peer. Oracle: NumPy in double precision."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from benchmarks.peers import load
+from benchmarks.peers.peer import PeerUnavailableError
+from benchmarks.programs import programs
+from benchmarks.worker import Measured
+
+COUNTS = Path(__file__).with_name("counts.json")
+COUNTED = ("kernel_launches", "loops_run", "bytes_moved")
+
+
+@pytest.fixture(scope="session")
+def counts(pytestconfig):
+    """Return the counts that are kept; they are written again at the end if that is asked for."""
+    kept = json.loads(COUNTS.read_text(encoding="utf-8")) if COUNTS.exists() else {}
+    yield kept
+    if pytestconfig.getoption("--update-counts"):
+        text = ",\n".join(f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
+        COUNTS.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+
+
+def test_parity(name, peer, counts, pytestconfig):
+    """Two inputs alternate: an implementation that remembers is caught.
+
+    A warm call of ours does what it has done so far: kernels, native loops, bytes.
+    """
+    program = programs()[name]
+    try:
+        worker = Measured(program, load(peer, name), program.small)
+    except PeerUnavailableError as error:
+        pytest.skip(str(error))
+    parity = worker.parity()
+    assert parity.ok, parity.detail
+    if peer != "runmat":
+        return
+    worker.timed(4)
+    found = worker.counts()
+    found = {each: found[each] for each in COUNTED}
+    if pytestconfig.getoption("--update-counts"):
+        counts[name] = found
+    assert counts.get(name) == found, "run pytest benchmarks -n0 --update-counts if this is right"
+
+
+def record(benchmark, seconds):
+    """Hand times to pytest-benchmark that were taken elsewhere, in rounds of its own."""
+    benchmark._mode = "rounds of several peers"
+    stats = benchmark._make_stats(1)
+    for each in seconds:
+        stats.update(each)
+
+
+def test_speed(name, size, peer, benchmark, measured):
+    """Rounds of all peers are interleaved when the first of them is asked for."""
+    found = measured(name, size)
+    if peer in found.missing:
+        pytest.skip(found.missing[peer])
+    figures = found.figures[peer]
+    benchmark.group = f"{name} [{size:,}]"
+    benchmark.extra_info.update(
+        program=name,
+        size=size,
+        peer=peer,
+        parity=figures.parity.detail,
+        first_cold=figures.first_cold,
+        first_cached=figures.first_cached,
+        peak_bytes=figures.peak_bytes,
+        counts=figures.counts,
+        calls=figures.calls,
+        rounds=figures.seconds,
+        **asdict(figures.description),
+    )
+    record(benchmark, figures.seconds)
+    limit = measured.at_most
+    if limit and peer == "runmat" and "numpy" in found.figures:
+        ratio = median(figures.seconds) / median(found.figures["numpy"].seconds)
+        assert ratio <= limit, f"a call takes {ratio:.2f} times NumPy's"
