@@ -14,6 +14,7 @@ TITLES = {
     "speed_up": "Speed-up over size",
     "first_calls": "First calls",
     "roofline": "Roofline",
+    "regret": "Until it pays",
 }
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;margin:1em auto;max-width:66em;padding:0 .8em;

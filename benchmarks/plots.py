@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from benchmarks.programs import programs
-from benchmarks.results import OURS, Results, ranking
+from benchmarks.results import OURS, Results, ranking, worst_prefix
 
 COLORS = {
     "runmat": "#2f81f7",
@@ -65,9 +66,11 @@ def speed_up_over_size(results: Results) -> Figure | None:
     return made
 
 
-def ranks(results: Results) -> Figure:
-    """Show the geometric mean of speed-ups of each peer, with the number of its programs."""
+def ranks(results: Results) -> Figure | None:
+    """Show the geometric mean of speed-ups of each peer; None where nothing was compared."""
     found = ranking(results)[::-1]
+    if not found:
+        return None
     made = figure(7, 0.5 * len(found) + 1.2)
     axes = made.subplots()
     colors = [COLORS[rank.peer] for rank in found]
@@ -145,11 +148,35 @@ def roofline(results: Results) -> Figure | None:
     return made
 
 
+def regret(results: Results) -> Figure | None:
+    """Show the time of the first k calls divided by that of plain ones; None without figures."""
+    if not results.regret:
+        return None
+    made = figure(9, 5)
+    axes = made.subplots()
+    worst = sorted(results.regret, key=lambda name: -worst_prefix(*results.regret[name])[1])[
+        :CURVES
+    ]
+    for name, (ours, plain) in results.regret.items():
+        ratios = [
+            a / b
+            for a, b in zip(itertools.accumulate(ours), itertools.accumulate(plain), strict=True)
+        ]
+        label = name if name in worst else None
+        style = {} if label else {"color": COLORS["numpy"], "linewidth": 0.5}
+        axes.plot(range(1, len(ratios) + 1), ratios, label=label, **style)
+    axes.axhline(1, color=COLORS["numpy"], linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="calls", ylabel="time of all calls so far / plain")
+    axes.legend(frameon=False, fontsize="small", ncols=2)
+    return made
+
+
 PLOTS: dict[str, Callable[[Results], Figure | None]] = {
     "ranking": ranks,
     "speed_up": speed_up_over_size,
     "first_calls": first_calls,
     "roofline": roofline,
+    "regret": regret,
 }
 
 

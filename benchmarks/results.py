@@ -55,6 +55,8 @@ class Results:
     results: tuple[Result, ...]
     machine: dict[str, Any] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    regret: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+    """Seconds of the first calls of a program, decorated and plain."""
 
     @property
     def peers(self) -> list[str]:
@@ -79,7 +81,10 @@ class Results:
         return list(self.of(program).values())[-1]
 
 
-def of_measurements(measurements: Iterable[Measurement]) -> Results:
+def of_measurements(
+    measurements: Iterable[Measurement],
+    regret: dict[str, tuple[list[float], list[float]]] | None = None,
+) -> Results:
     """Return what was measured as results."""
     results, missing = [], {}
     for measured in measurements:
@@ -101,7 +106,7 @@ def of_measurements(measurements: Iterable[Measurement]) -> Results:
             )
             for peer, figures in measured.figures.items()
         ]
-    return Results(tuple(results), asdict(describe_machine()), missing)
+    return Results(tuple(results), asdict(describe_machine()), missing, regret or {})
 
 
 def write(results: Results, path: Path) -> None:
@@ -124,11 +129,12 @@ def read(path: Path) -> Results:
         machine = found.get("machine_info", {})
         cpu = machine.get("cpu", {}).get("brand_raw", "")
         machine = {"cpu": cpu, "system": machine.get("system", "")}
-        found = {"results": rows, "machine": machine, "missing": {}}
-    if not found.get("results"):
+        found = {"results": rows, "machine": machine, "missing": {}, "regret": {}}
+    if not (found.get("results") or found.get("regret")):
         raise ValueError(f"{path} has no results of the suite")
     results = tuple(Result(**{**row, "rounds": tuple(row["rounds"])}) for row in found["results"])
-    return Results(results, found["machine"], found["missing"])
+    regret = {name: (times[0], times[1]) for name, times in found["regret"].items()}
+    return Results(results, found["machine"], found["missing"], regret)
 
 
 # -- what is made of them --------------------------------------------------------------------------
@@ -166,6 +172,15 @@ def ranking(results: Results, baseline: str = "numpy") -> list[Rank]:
         if found
     ]
     return sorted(ranks, key=lambda rank: -rank.speed_up)
+
+
+def worst_prefix(ours: Sequence[float], plain: Sequence[float]) -> tuple[float, float]:
+    """Return the largest ratio of all calls so far to plain ones, and the seconds lost most.
+
+    Seconds are lost beyond one and a half times those of plain calls.
+    """
+    pairs = list(zip(itertools.accumulate(ours), itertools.accumulate(plain), strict=True))
+    return max(a / b for a, b in pairs), max(0.0, *(a - 1.5 * b for a, b in pairs))
 
 
 def area_under_curve(results: Results, program: str, peer: str, baseline: str = "numpy") -> float:

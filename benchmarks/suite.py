@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.peers.peer import PeerUnavailableError
 from benchmarks.program import Parity
 from benchmarks.programs import programs
+from benchmarks.regret import process
 from benchmarks.worker import Description, Worker, WorkerError
 
 CACHES = ("RUNMAT_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "NUMBA_CACHE_DIR")
@@ -92,9 +93,15 @@ def measure(
                 raise ParityError(f"{peer} gives a wrong answer for {name}: {parity.detail}")
             workers.append(worker)
             found.figures[peer] = Figures(worker.call("describe"), parity)
-        for worker in workers:
+        for worker in list(workers):
             progress(f"{name}: {worker.peer} warms up")
-            typical = worker.call("typical")
+            try:
+                typical = worker.call("typical")
+            except WorkerError as error:
+                found.missing[worker.peer] = str(error).strip().splitlines()[-1]
+                del found.figures[worker.peer]
+                workers.remove(worker)
+                continue
             calls = 1 if typical > PLAIN_SECONDS else round(pace.seconds / typical)
             found.figures[worker.peer].calls = max(1, min(20_000, calls))
         for number in range(pace.rounds):
@@ -109,7 +116,8 @@ def measure(
     if pace.first_calls:
         for peer, figures in found.figures.items():
             progress(f"{name}: first call of {peer}")
-            figures.first_cold, figures.first_cached = first_calls(name, peer, size)
+            with suppress(WorkerError):
+                figures.first_cold, figures.first_cached = first_calls(name, peer, size)
     return found
 
 
@@ -123,3 +131,25 @@ def first_calls(name: str, peer: str, size: int) -> tuple[float, float]:
             with Worker(peer, name, size, environment) as worker:
                 found.append(worker.call("first"))
     return found[0], found[1]
+
+
+def regret(name: str, calls: int) -> tuple[list[float], list[float]]:
+    """Return the seconds of the first calls, decorated and plain, from an empty cache.
+
+    Functions are compiled when that pays, as by default. ``regret.NAME`` is a whole program of
+    ``benchmarks/regret/programs``; others run at their small size.
+    """
+    with TemporaryDirectory(prefix="runmat-bench-") as directory:
+        group, _, whole = name.partition(".")
+        if group == "regret":
+            found = process.measure(whole, calls, directory, loaded=False)
+            return found.ours, found.plain
+        environment = {"RUNMAT_COMPILE": "hot", "RUNMAT_CACHE_DIR": directory}
+        with Worker("runmat", name, programs()[name].small, environment) as worker:
+            return worker.call("alternate", calls=calls)
+
+
+def whole_programs() -> list[str]:
+    """Return the names of the whole programs, all of whose functions are decorated."""
+    found = sorted(path.stem for path in process.PROGRAMS.glob("*.py"))
+    return [f"regret.{name}" for name in found if name != "__init__"]

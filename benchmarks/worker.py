@@ -19,12 +19,14 @@ from time import perf_counter
 from typing import Any, Self
 
 from benchmarks.peers import load
-from benchmarks.peers.peer import Implementation, PeerUnavailableError
+from benchmarks.peers.peer import Implementation, PeerUnavailableError, copies
 from benchmarks.program import Arguments, Parity, Program, check
 from benchmarks.programs import programs
 
 MOST_BYTES = 1 << 28
 """Bytes of the arguments of one round at most."""
+PATIENCE = 100
+"""Seconds that a peer may take, to compile first of all."""
 COUNTERS = ("kernel_launches", "loops_run", "bytes_moved", "kernels_compiled", "programs_built")
 
 
@@ -96,6 +98,18 @@ class Measured:
             gc.enable()
         return total / calls
 
+    def alternate(self, calls: int) -> tuple[list[float], list[float]]:
+        """Return the seconds of the first calls, and of as many plain ones, in alternation."""
+        ours, plain = list[float](), list[float]()
+        sides = (self.implementation.run, ours), (self.program.fn, plain)
+        for number in range(calls):
+            for run, seconds in sides if number % 2 else sides[::-1]:
+                arguments = copies(self.arguments[number % 2])
+                start = perf_counter()
+                run(*arguments)
+                seconds.append(perf_counter() - start)
+        return ours, plain
+
     def typical(self) -> float:
         """Return the seconds of a warm call, to choose how many a round holds."""
         self.timed(2)
@@ -154,10 +168,20 @@ class Worker:
         self._process.join()
 
     def call(self, method: str, **arguments: Any) -> Any:
+        """Return what a method of the process's :class:`Measured` returns.
+
+        Raises:
+            WorkerError: the process has failed, or needs more than :data:`PATIENCE`.
+            PeerUnavailableError: the peer does not have the program.
+
+        """
         self._connection.send((method, arguments))
         return self._receive()
 
     def _receive(self) -> Any:
+        if not self._connection.poll(PATIENCE):
+            self._process.kill()
+            raise WorkerError(f"{self.peer}: not done after {PATIENCE} seconds")
         try:
             failure, value = self._connection.recv()
         except EOFError as error:

@@ -60,7 +60,7 @@ same time, and it may be read-only, as in a container with a warmed cache. A fil
   group nor all); nobody else may be able to rename a directory above it either: `/tmp`, with its
   sticky bit, may stand there. This holds for root as for any user;
 - it is a regular file, no symbolic link, of a sensible size;
-- its digest is that of its contents together with the text of the kernel or program, the machine
+- its digest is that of its contents together with the source of the kernel or program, the machine
   that it is for, and the versions of the compiler: a damaged entry or another's is not used.
 
 Whatever is not is compiled anew, and the first such case is one line in the log.
@@ -105,7 +105,7 @@ def _differences() -> str:
     rows = [row for row in ROWS.values() if row.differs]
     return (
         "## Where NumPy's bits are not kept\n\n"
-        "*NumPy's bits* includes the sign of zeros, and the sign and payload of NaN, quiet and\n"
+        "*NumPy's bits* includes the sign of zeros, and the sign and payload of NaN, silent and\n"
         "signaling, as NumPy has them on x86-64 (the machine decides them elsewhere, in NumPy as\n"
         "here), but for the operands below; for sums, differences, products and quotients of two\n"
         "NaN in one kernel with other operations, where either may be passed on; and for GPUs,\n"
@@ -125,7 +125,8 @@ def accuracy() -> str:
     head = ("operation", "dtype", "documented", "greatest found", "at", "operands tried")
     return (
         "# Accuracy\n\n"
-        "The greatest errors of the operations whose bits are our own, in units in the last\n"
+        "The greatest errors of the operations whose results may differ from NumPy's in the last\n"
+        "bits, in units in the last\n"
         "place (ULP) of the exact result; 0.5 is the least possible. All numbers of float32 were\n"
         "tried for operations of one operand (`python -m tests.accuracy.sweep`, against float64).\n"
         "The rest was searched (`python -m tests.accuracy.hunt`, against extended precision, the\n"
@@ -242,8 +243,8 @@ def called() -> str:
         "on the arguments alone, and nothing is written. *cannot raise*: a call that succeeded\n"
         "once does so for all values, with a result of the same dtype, shape and strides.\n"
         "*shape*: the law for the shape of the result. *ordered*: later calls make the call again\n"
-        "in its place. *calls back*: it calls what it is given. An asterisk is every other\n"
-        "function of the place. What is not listed is an effect:\n"
+        "at that point. *calls back*: it calls what it is given. An asterisk is every other\n"
+        "function of that module. What is not listed is an effect:\n"
         "[unknown-call](../reasons/unknown-call.md).\n"
         "\n" + "\n".join(sections)
     )
@@ -300,7 +301,7 @@ def _builtin(row: Builtin) -> tuple[str, ...]:
 DECIDING: dict[str, tuple[str, ...]] = {
     "How often is often": ("core/hotness",),
     "What it costs to compute, in calls of NumPy": ("core/prices",),
-    "How processors and cards are built": ("core/hardware",),
+    "How CPUs and GPUs are built": ("core/hardware",),
     "Where programs run": ("plan/place", "plan/price", "plan/cost", "plan/device"),
     "Recorded, replayed, or left to Python": (
         *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
@@ -350,10 +351,10 @@ def thresholds() -> str:
     count = sum([len(rows) for _, rows in numbers])
     return (
         "# Thresholds\n\n"
-        "The numbers by which one way to do something is chosen and another is not. What can be\n"
+        "The numbers by which one strategy is chosen and another is not. What can be\n"
         "predicted from a profile of the machine is ([where programs run](../guide/placement.md):\n"
-        "devices, threads, cells); these are what is not: counts of calls and turns, prices in\n"
-        f"calls of NumPy, and sizes that depend on how processors and cards are built. {count} of\n"
+        "devices, threads, cells); these are what is not: counts of calls and iterations, prices\n"
+        f"in calls of NumPy, and sizes that depend on how CPUs and GPUs are built. {count} of\n"
         "them are numbers; the others follow from these.\n\n"
         + "\n".join(title + _table(head, rows) for title, rows in numbers)
         + "\n## What follows from them\n\n"

@@ -1,6 +1,6 @@
 """Options of the command line.
 
-Loading ``argparse``, and what it loads in turn, takes longer than reading and running a short
+Loading ``argparse``, and what it loads itself, takes longer than reading and running a short
 script.
 """
 

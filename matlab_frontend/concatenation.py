@@ -120,7 +120,7 @@ def _join(engine: Engine, parts: list[Data], axis: int) -> Data:
 
 
 def _fit(parts: Sequence[Data], at: int) -> bool:
-    """Whether parts have the same extents but along one axis."""
+    """True if parts have the same extents but along one axis."""
     return len({tuple(n for k, n in enumerate(part.shape) if k != at) for part in parts}) <= 1
 
 

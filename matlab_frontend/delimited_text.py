@@ -67,7 +67,7 @@ def number_in(shown: str) -> complex | None:
 
 
 def header_count(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows stand before the first one that holds a number."""
+    """Number of rows that stand before the first one that holds a number."""
     for at, row in enumerate(rows):
         if any(number_in(item) is not None for item in row):
             return at

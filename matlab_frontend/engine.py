@@ -91,16 +91,16 @@ class Engine(Protocol):
         """The values, computed now if they are not yet."""
 
     def is_nonnegative(self, data: Data) -> bool:
-        """Whether no element is below zero, so that roots and logarithms stay real."""
+        """True if no element is below zero, so that roots and logarithms stay real."""
 
     def has_nan(self, data: Data) -> bool:
-        """Whether an element is NaN, which has no truth value."""
+        """True if an element is NaN, which has no truth value."""
 
     def computes_now(self, data: Data) -> bool:
-        """Whether an array is known, and operations on it alone are computed at once."""
+        """True if an array is known, and operations on it alone are computed at once."""
 
     def owns_memory(self, data: Data) -> bool:
-        """Whether an array is no view of another's memory; nothing is computed."""
+        """True if an array is no view of another's memory; nothing is computed."""
 
     def settle(self, data: Data, count: int) -> Data:
         """The same array for a program that asks for so many of its elements: in memory, if they
@@ -118,10 +118,10 @@ class Engine(Protocol):
 
     @property
     def recording(self) -> bool:
-        """Whether there may be arrays that are not computed yet."""
+        """True if there may be arrays that are not computed yet."""
 
     def is_pending(self, data: Data) -> bool:
-        """Whether an array is not computed yet."""
+        """True if an array is not computed yet."""
 
     def follow(self, line: Callable[[], SourceLine | None], place: Callable[[], Hashable]) -> None:
         """Be told how to ask for the line that runs, and for the expression."""

@@ -17,7 +17,7 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def is_hdf5(start: bytes) -> bool:
-    """Whether a file begins as HDF5 files do, or as MATLAB's header of such files does."""
+    """True if a file begins as HDF5 files do, or as MATLAB's header of such files does."""
     return start.startswith(b"MATLAB 7.3 MAT-file") or _SIGNATURE in (start[:8], start[512:520])
 
 

@@ -214,7 +214,7 @@ def _extents_for(
 ) -> Shape:
     """Extents that ``:`` means on the left side: those of the right side where there are none.
 
-    Of a right side with other axes, those that are longer than 1 are taken in turn.
+    Of a right side with other axes, those that are longer than 1 are taken in their order.
     """
     folded = fold(shape, len(subscripts))
     if math.prod(shape) != 0:

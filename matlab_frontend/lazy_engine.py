@@ -261,7 +261,7 @@ class LazyEngine:
 
     # -- inside ----------------------------------------------------------------------------------
     def _recorded(self, value: Any) -> bool:
-        """Whether operations on a value are recorded: it is itself, or it is large."""
+        """True if operations on a value are recorded: it is itself, or it is large."""
         if type(value) is np.ndarray:  # text, cells and small integers stay NumPy's
             return value.size >= self.small and value.dtype in COMPILED_DTYPES
         if type(value) is float:
@@ -269,7 +269,7 @@ class LazyEngine:
         return type(value).__name__ == "Traced"  # the class is loaded with the first recording
 
     def _stays(self, data: Data, key: Key) -> bool:
-        """Whether slices of an array are worth recording: in a loop, those that stay in place.
+        """True if slices of an array are worth recording: in a loop, those that stay in place.
 
         Slices that the expression did not use in the step before move through the array. Each would
         be a program of its own, so that they are taken from known arrays, as small parts are.
@@ -283,7 +283,7 @@ class LazyEngine:
         return math.prod(extents) >= self.small or self.is_pending(data)
 
     def _repeats(self, what: Hashable) -> bool:
-        """Whether the step of the loop before did the same; else it would be another program."""
+        """True if the step of the loop before did the same; else it would be another program."""
         self._keys.add(what)
         return what in self._last_keys
 

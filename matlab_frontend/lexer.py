@@ -174,7 +174,7 @@ class _Lexer:
         return True
 
     def begins(self, start: int, end: int) -> bool:
-        """Whether a sign or mark after a value and a blank begins a new element of the brackets."""
+        """True if a sign or mark after a value and a blank begins a new element of the brackets."""
         word = self.source.text[start:end]
         if word not in _MAY_BEGIN_AN_ELEMENT:
             return False

@@ -169,7 +169,7 @@ _LOOKING = frozenset(("power", "less", "less_equal", "greater", "greater_equal")
 
 
 def _is_plain(row: str, x: Data | float, y: Data | float) -> bool:
-    """Whether a row that looks has nothing to see: real operands, whole powers."""
+    """True if a row that looks has nothing to see: real operands, whole powers."""
     if row == "power" and not (isinstance(y, float) and y.is_integer()):
         return False
     return all(isinstance(part, float) or part.dtype.kind == "f" for part in (x, y))

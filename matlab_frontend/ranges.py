@@ -19,7 +19,7 @@ _SLACK = 2 * float(np.finfo(float).eps)
 
 
 def count_steps(start: float, step: float, stop: float) -> int:
-    """How many elements a range has.
+    """Number of elements a range has.
 
     Raises:
         MatlabError: an end is infinite.

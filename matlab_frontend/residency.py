@@ -40,7 +40,7 @@ _SPREADS = _MAKERS.union(
 
 
 def is_resident(value: object) -> bool:
-    """Whether a value is a gpuArray."""
+    """True if a value is a gpuArray."""
     return isinstance(value, Array) and value.on_device
 
 

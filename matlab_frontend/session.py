@@ -62,7 +62,7 @@ class Session:
     spoken_warnings: set[str] = field(default_factory=set)
     """Those that are printed though ``all`` are silent."""
     has_cleanups: bool = False
-    """Whether an ``onCleanup`` was made: what ends then drops its variables at once."""
+    """True if an ``onCleanup`` was made: what ends then drops its variables at once."""
     depth: int = 0
     """Calls of functions that are running."""
     line_times: LineTimes | None = None

@@ -111,7 +111,7 @@ def reshape(call: Any, x: Any, *sizes: Value) -> Any:
 
 
 def isequal(call: Any, first: Any, *others: Any) -> Any:
-    """Whether matrices are equal, full ones among them."""
+    """True if matrices are equal, full ones among them."""
     return all(_is_equal(call, first, other) for other in others)
 
 

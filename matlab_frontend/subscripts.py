@@ -33,7 +33,7 @@ class Span:
 
     @property
     def count(self) -> int:
-        """How many numbers it has."""
+        """Number of scalars that it has."""
         return max((self.last - self.first) // self.step + 1, 0)
 
 

@@ -85,6 +85,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         "--sizes", default="usual", help="usual, small, all of a plot, or numbers with commas"
     )
     parser.add_argument("--rounds", type=int, default=9, help="of each program (%(default)s)")
+    parser.add_argument(
+        "--regret", type=int, default=0, metavar="CALLS", help="compare first calls with plain ones"
+    )
     parser.add_argument("--json", type=Path, help="file that gets all figures")
     parser.add_argument(
         "--output", type=Path, default=Path("bench_report"), help="directory of a report"

@@ -148,11 +148,11 @@ class _ProgramLines(NamedTuple):
         return None if source is None else _ProgramLine(source)
 
     def at_operator(self) -> bool:
-        """Whether an operator is running: nobody knows."""
+        """True if an operator is running: nobody knows."""
         return False
 
     def is_ours(self, filename: str) -> bool:
-        """Whether Python frames of a file are not the program's: none is."""
+        """True if Python frames of a file are not the program's: none is."""
         del filename
         return True
 

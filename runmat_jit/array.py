@@ -261,7 +261,7 @@ def default_device() -> str:
 
 
 def has_gpu(*, software: bool = True) -> bool:
-    """Whether this session has a GPU; ``software`` ones, which are a CPU in disguise, may count."""
+    """True if this session has a GPU; ``software`` ones, which are a CPU in disguise, may count."""
     try:
         info = current_session().gpu.info
     except BackendError:
@@ -361,7 +361,7 @@ class Boundary:
 
     @property
     def has_arrays(self) -> bool:
-        """Whether any array was lent."""
+        """True if any array was lent."""
         return bool(self._arrays)
 
     # -- for code that reads and writes host memory ------------------------------------------------
@@ -492,7 +492,7 @@ def plain_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def same(a: list[Any], b: list[Any]) -> bool:
-    """Whether two lists hold the same objects."""
+    """True if two lists hold the same objects."""
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

@@ -15,6 +15,8 @@ from rich.table import Table
 
 PROGRAMS: Final = "benchmarks"
 """The package with the programs; it is in checkouts alone."""
+CALLS: Final = 30
+"""First calls whose time is compared with that of plain ones."""
 
 
 def bench(options: Namespace, console: Console | None = None) -> int:
@@ -48,9 +50,12 @@ def _measure(options: Namespace, console: Console) -> int:
     if unknown:
         return _refuse(f"there is no peer {unknown[0]!r}; there are {', '.join(names)}")
     try:
+        whole = suite.whole_programs() if "regret" in options.only.split(",") else []
+        only = ",".join(each for each in options.only.split(",") if each != "regret")
+        chosen = known.chosen(only) if only else {}
         cases = [
             (name, size)
-            for name, program in known.chosen(options.only).items()
+            for name, program in chosen.items()
             for size in known.sizes_of(options.sizes, program)
         ]
     except (KeyError, ValueError) as error:
@@ -59,7 +64,8 @@ def _measure(options: Namespace, console: Console) -> int:
     columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     measured = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(cases))
+        regrets = [*chosen, *whole] if options.regret else whole
+        task = progress.add_task("", total=len(cases) + len(regrets))
         for name, size in cases:
 
             def tell(what: str) -> None:
@@ -72,7 +78,12 @@ def _measure(options: Namespace, console: Console) -> int:
                 sys.stderr.write(f"error: {error}: nothing is timed\n")
                 return 1
             progress.advance(task)
-    found = results.of_measurements(measured)
+        lost = {}
+        for name in regrets:
+            progress.update(task, description=f"{name}: first calls, decorated and plain")
+            lost[name] = suite.regret(name, options.regret or CALLS)
+            progress.advance(task)
+    found = results.of_measurements(measured, lost)
     _print(found, console)
     if options.json:
         results.write(found, options.json)
@@ -94,7 +105,16 @@ def _print(found: Any, console: Console) -> None:
                     text += f" ({numpy.seconds / result.seconds:.2f}x)"
                 cells.append(text)
             table.add_row(f"{program} [{size:,}]", *cells, style="")
-    console.print(table)
+    if found.results:
+        console.print(table)
+    worst_prefix = import_module(f"{PROGRAMS}.results").worst_prefix
+    for name, (ours, plain) in found.regret.items():
+        ratio, lost = worst_prefix(ours, plain)
+        settled = sum(ours[-8:]) / sum(plain[-8:])
+        console.print(
+            f"{name}: the first {len(ours)} calls take at most {ratio:.3g} times plain ones and "
+            f"lose at most {duration(lost)}; then {settled:.2f} times"
+        )
     for rank in ranking(found):
         console.print(
             f"{rank.peer:14} {rank.speed_up:7.2f}x NumPy in the geometric mean, least "

@@ -60,17 +60,17 @@ def disable() -> Iterator[None]:
 
 
 UNSUPPORTED: Final = unsupported_interpreter()
-"""Why decorated functions are plain Python in this process, if they are."""
+"""Reason why decorated functions are plain Python in this process, if they are."""
 _LINES: Final = ("runmat_jit.capture.tape.lines",)
 
 
 def is_off(session: Session) -> bool:
-    """Whether decorated functions are plain Python here and now."""
+    """True if decorated functions are plain Python here and now."""
     return bool(DISABLED.depth or session.config.disable_jit or UNSUPPORTED or is_watched())
 
 
 def off_reason(session: Session) -> Reason | None:
-    """Why decorated functions are plain Python here and now; None where they are not."""
+    """Reason why decorated functions are plain Python here and now; None where they are not."""
     if UNSUPPORTED is not None:
         return Reason("switched-off", UNSUPPORTED)
     if DISABLED.depth or session.config.disable_jit:

@@ -52,7 +52,7 @@ class CacheInfo(NamedTuple):
     traces: int
     """Traces kept."""
     last_failed_guard: str
-    """Why the last trace that did not hold did not."""
+    """Reason why the last trace that did not hold did not."""
     segments: int
     """Nodes of the trees of traces: what runs between two decisions of Python."""
     retraces: int

@@ -35,7 +35,7 @@ SMALL: Final = 0.01
 GAIN: Final = 1.1
 """Gain below which a function is not worth decorating."""
 FIRST_CALL: Final = 1.5
-"""How many times larger the gain of compiling at the first call has to be, to be recommended."""
+"""Number of times larger the gain of compiling at the first call has to be, to be recommended."""
 REASONS: Final = 4
 """Reasons that are printed of a function, at most."""
 RUNS: Final = {

@@ -11,7 +11,7 @@ def snapshot() -> dict[str, object]:
     """All counters by name; their meanings are in ``runmat_jit.runtime.telemetry.EVENTS``.
 
     ``regions`` holds the number of regions built, by fusion kind; ``loops`` the native runs of
-    loops and their turns, by kind.
+    loops and their iterations, by kind.
     """
     return current_session().telemetry.snapshot()
 

@@ -48,7 +48,7 @@ def verified_call(function: CapturedFunction, args: tuple[Any, ...], kwargs: dic
 
 
 def has_trace(function: CapturedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether calls like this one may be repeated without Python."""
+    """True if calls like this one may be repeated without Python."""
     record = record_of(function, args, kwargs)
     return record is not None and bool(record.root.outcomes) and not record.ordered
 

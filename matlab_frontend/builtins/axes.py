@@ -22,7 +22,7 @@ class Axes:
     output: str
     omit_nan: bool
     explicit: bool = True
-    """Whether the dimensions were given, not found from the size."""
+    """True if the dimensions were given, not found from the size."""
 
     def of(self, rank: int) -> tuple[int, ...]:
         """The axes of the data, which lie in reverse; dimensions beyond the rank have extent 1."""

@@ -63,7 +63,7 @@ def _bins(data: np.ndarray, marks: np.ndarray) -> np.ndarray:
 
 @builtin("hist")
 def hist(call: Call, x: Value, bins: Value = 10.0, *options: Value) -> tuple[Value, ...] | None:
-    """How many elements of each column are nearest to centers, and the centers.
+    """Number of elements of each column that are nearest to centers, and the centers.
 
     An element between two centers is counted with the lower one.
     ``bins`` is a number of bins of equal width between the extremes, or the centers themselves.

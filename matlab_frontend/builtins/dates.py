@@ -50,7 +50,7 @@ def serials_in(call: Call, value: Value, template: str | None = None) -> np.ndar
 
 
 def _are_parts(table: np.ndarray) -> bool:
-    """Whether rows look like years, months and days, as ``datestr`` and ``datevec`` look."""
+    """True if rows look like years, months and days, as ``datestr`` and ``datevec`` look."""
     return bool(
         np.all(table[:, :3] == np.floor(table[:, :3]))
         and np.all(np.abs(table[:, 1:3]) <= 366)

@@ -63,25 +63,25 @@ def gather(call: Call, *values: Value) -> tuple[Value, ...]:
 
 @builtin("isgpuarray")
 def isgpuarray(_: Call, x: Value) -> Value:
-    """Whether it is a gpuArray."""
+    """True if it is a gpuArray."""
     return is_resident(x)
 
 
 @builtin("existsOnGPU")
 def exists_on_gpu(_: Call, x: Value) -> Value:
-    """Whether it is a gpuArray, whose elements a device has or will have."""
+    """True if it is a gpuArray, whose elements a device has or will have."""
     return is_resident(x)
 
 
 @builtin("canUseGPU")
 def can_use_gpu(call: Call) -> Value:
-    """Whether the program runs for a GPU, and there is one."""
+    """True if the program runs for a GPU, and there is one."""
     return call.engine.adapter() is not None
 
 
 @builtin("gpuDeviceCount")
 def gpu_device_count(call: Call, *_options: Value) -> Value:
-    """How many devices gpuArrays may be on: the one that the program runs for, or none."""
+    """Number of devices that gpuArrays may be on: the one that the program runs for, or none."""
     return float(call.engine.adapter() is not None)
 
 
@@ -120,5 +120,5 @@ def class_underlying(_: Call, x: Value) -> Value:
 
 @builtin("isUnderlyingType")
 def is_underlying_type(_: Call, x: Value, name: Value) -> Value:
-    """Whether a value's elements are of a class."""
+    """True if a value's elements are of a class."""
     return kind_of(x) == text_of(name, "A class name")

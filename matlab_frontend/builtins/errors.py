@@ -150,7 +150,7 @@ def lastwarn(call: Call, *message: Value) -> Value | tuple[Value, ...]:
 
 
 def _state(call: Call, name: str) -> str:
-    """Whether warnings of an identifier are printed."""
+    """True if warnings of an identifier are printed."""
     silent = call.session.silent_warnings
     spoken = call.session.spoken_warnings
     off = name in silent or ("all" in silent and name not in spoken)

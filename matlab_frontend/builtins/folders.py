@@ -153,7 +153,7 @@ def movefile(call: Call, source: Value, target: Value) -> tuple[Value, ...] | No
 
 
 def _asked(call: Call, names: Value, question: str) -> Value:
-    """Whether each of some names is a file, or a folder."""
+    """True if each of some names is a file, or a folder."""
     if not is_text(names) and not isinstance(names, (Array, Cell)):
         raise MatlabError("MATLAB:invalidType", f"Names must be texts, not {kind_of(names)}.")
     resolve = call.session.path.resolve
@@ -165,19 +165,19 @@ def _asked(call: Call, names: Value, question: str) -> Value:
 
 @builtin("isfile")
 def isfile(call: Call, names: Value) -> Value:
-    """Whether names are those of files."""
+    """True if names are those of files."""
     return _asked(call, names, "is_file")
 
 
 @builtin("isfolder")
 def isfolder(call: Call, names: Value) -> Value:
-    """Whether names are those of folders."""
+    """True if names are those of folders."""
     return _asked(call, names, "is_dir")
 
 
 @builtin("isdir")
 def isdir(call: Call, names: Value) -> Value:
-    """Whether names are those of folders."""
+    """True if names are those of folders."""
     return _asked(call, names, "is_dir")
 
 

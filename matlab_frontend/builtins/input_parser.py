@@ -160,7 +160,7 @@ def _error(problem: str, message: str) -> MatlabError:
 
 
 def _accepts(call: Call, validator: Value | None, value: Value) -> bool:
-    """Whether a validation function gives true, or nothing without an error."""
+    """True if a validation function gives true, or nothing without an error."""
     if validator is None or validator is _SWITCH:
         return True
     try:

@@ -314,7 +314,7 @@ def bsxfun(call: Call, function: Value, x: Value, y: Value) -> Value:
 
 @builtin("issymmetric")
 def issymmetric(call: Call, x: Value) -> Value:
-    """Whether a matrix equals its transpose."""
+    """True if a matrix equals its transpose."""
     table = known(call.engine, x)
     return bool(table.shape[0] == table.shape[1] and np.array_equal(table, table.T))
 

@@ -37,7 +37,7 @@ class _Request:
     is_pattern: bool = False
 
     def wants(self, name: str) -> bool:
-        """Whether a variable is among those that are named; all are if none is."""
+        """True if a variable is among those that are named; all are if none is."""
         if not self.names:
             return True
         if self.is_pattern:

@@ -18,7 +18,7 @@ _METHODS = ("constant", "previous", "next", "nearest", "linear")
 
 
 def _flags(call: Call, x: Value) -> np.ndarray:
-    """Which elements are missing, with the axes in MATLAB's order."""
+    """Elements that are missing, with the axes in MATLAB's order."""
     if isinstance(x, Cell):
         flags = [is_text(item) and not count_of(item) for item in x.data.flat]
         return np.array(flags, bool).reshape(x.data.shape).T
@@ -33,7 +33,7 @@ def _flags(call: Call, x: Value) -> np.ndarray:
 
 @builtin("ismissing")
 def ismissing(call: Call, x: Value) -> Value:
-    """Which elements are NaN, blanks, or empty texts in cells."""
+    """Elements that are NaN, blanks, or empty texts in cells."""
     return wrap("logical", np.ascontiguousarray(_flags(call, x).T))
 
 

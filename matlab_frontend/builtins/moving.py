@@ -35,7 +35,7 @@ def _spread(squared: Statistic) -> Statistic:
 
 
 def _window(call: Call, length: Value) -> tuple[int, int]:
-    """How many elements before and after each one belong to its window."""
+    """Number of elements before and after each one that belong to its window."""
     numbers = known(call.engine, length).ravel()
     if np.any(numbers != np.floor(numbers)) or np.any(numbers < 0) or numbers.size not in (1, 2):
         raise MatlabError("MATLAB:movfun:wrongWindowLength", "Window lengths are whole numbers.")

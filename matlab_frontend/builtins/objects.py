@@ -26,19 +26,19 @@ def methods(_: Call, x: Value) -> Value:
 
 @builtin("isvalid")
 def isvalid(_: Call, x: Value) -> Value:
-    """Whether a handle was not deleted."""
+    """True if a handle was not deleted."""
     raise _refusal("isvalid", x)
 
 
 @builtin("isprop")
 def isprop(_: Call, x: Value, name: Value) -> Value:
-    """Whether an object has a property."""
+    """True if an object has a property."""
     del x, name
     return False
 
 
 @builtin("ismethod")
 def ismethod(_: Call, x: Value, name: Value) -> Value:
-    """Whether an object has a method."""
+    """True if an object has a method."""
     del x, name
     return False

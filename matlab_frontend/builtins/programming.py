@@ -41,7 +41,7 @@ def frame_of(call: Call) -> Frame:
 
 @builtin("nargin")
 def nargin(call: Call, function: Value | None = None) -> Value:
-    """How many arguments the running function was given, or a function takes."""
+    """Number of arguments the running function was given, or a function takes."""
     if function is not None:
         return _declared(call, function, inputs=True)
     given = frame_of(call).inputs
@@ -50,7 +50,7 @@ def nargin(call: Call, function: Value | None = None) -> Value:
 
 @builtin("nargout")
 def nargout(call: Call, function: Value | None = None) -> Value:
-    """How many outputs the caller of the running function wants, or a function has."""
+    """Number of outputs the caller of the running function wants, or a function has."""
     if function is not None:
         return _declared(call, function, inputs=False)
     return float(frame_of(call).outputs or 0)
@@ -102,7 +102,7 @@ _KINDS_THAT_EXIST = ("var", "file", "dir", "builtin", "class")
 
 @builtin("isvarname")
 def isvarname(_: Call, name: Value) -> Value:
-    """Whether a text may name a variable."""
+    """True if a text may name a variable."""
     shown = text_of(name)
     named = shown.isidentifier() and shown.isascii() and not shown.startswith("_")
     return named and shown not in KEYWORDS
@@ -232,7 +232,7 @@ def narginchk(call: Call, least: Value, most: Value) -> None:
 
 @builtin("isargout")
 def isargout(call: Call, at: Value) -> Value:
-    """Whether the caller of the running function wants an output."""
+    """True if the caller of the running function wants an output."""
     return integer_of(call.engine, at) <= max(frame_of(call).outputs or 0, 1)
 
 
@@ -262,13 +262,13 @@ def ver(call: Call, *name: Value) -> Value | None:
 
 @builtin("verLessThan")
 def ver_less_than(_: Call, toolbox: Value, wanted: Value) -> Value:
-    """Whether the version of MATLAB that is followed is older than one."""
+    """True if the version of MATLAB that is followed is older than one."""
     return _less_than(text_of(wanted), text_of(toolbox))
 
 
 @builtin("isMATLABReleaseOlderThan")
 def is_release_older_than(_: Call, release: Value, *_more: Value) -> Value:
-    """Whether the release that is followed is older than one such as ``"R2023b"``."""
+    """True if the release that is followed is older than one such as ``"R2023b"``."""
     return text_of(release) > "R2024a"
 
 

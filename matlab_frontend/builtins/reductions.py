@@ -81,7 +81,7 @@ def prod(call: Call, x: Value, *options: Value) -> Value:
 
 
 def count_along(engine: Engine, array: Array, axes: Axes) -> float | Data:
-    """How many elements each result of a reduction has; NaN left out where asked for."""
+    """Number of elements each result of a reduction has; NaN left out where asked for."""
     shape = shape_of(array)
     if axes.omit_nan and array.data.dtype.kind == "f":
         present = engine.apply("logical_not", engine.apply("isnan", array.data))

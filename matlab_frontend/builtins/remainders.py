@@ -52,7 +52,7 @@ def _remainder(call: Call, row: str, x: Value, y: Value) -> Value:
 
 
 def _are_whole(engine: Engine, divisor: Data) -> bool:
-    """Whether a divisor is one known whole number; others are not looked at."""
+    """True if a divisor is one known whole number; others are not looked at."""
     if type(divisor) is not np.ndarray:
         return False
     return bool(divisor.size <= _LOOKED_AT and np.all(divisor == np.trunc(engine.look(divisor))))

@@ -143,7 +143,7 @@ def sortrows(
 
 
 def _downwards(columns: np.ndarray, directions: tuple[Value, ...]) -> list[bool]:
-    """Whether the order of each column is reversed."""
+    """True if the order of each column is reversed."""
     words = [word for given in directions for word in lines_of(given)]
     known_words = {"ascend", "descend"}
     if {word.lower() for word in words} - known_words or len(words) not in (0, 1, len(columns)):
@@ -157,14 +157,14 @@ def _downwards(columns: np.ndarray, directions: tuple[Value, ...]) -> list[bool]
 
 @builtin("issorted")
 def issorted(call: Call, x: Value) -> Value:
-    """Whether the elements of a vector are in order."""
+    """True if the elements of a vector are in order."""
     data = known(call.engine, x).ravel()
     return bool(np.all(data[:-1] <= data[1:]))
 
 
 @builtin("isequal")
 def isequal(call: Call, first: Value, *others: Value) -> Value:
-    """Whether values have the same size and elements; classes may differ."""
+    """True if values have the same size and elements; classes may differ."""
     return all(same(call, first, other, equal_nan=False) for other in others)
 
 
@@ -175,7 +175,7 @@ def isequaln(call: Call, first: Value, *others: Value) -> Value:
 
 
 def same(call: Call, a: Value, b: Value, *, equal_nan: bool) -> bool:
-    """Whether two values are equal as ``isequal`` sees it."""
+    """True if two values are equal as ``isequal`` sees it."""
     if isinstance(a, HANDLES) or isinstance(b, HANDLES):
         return a == b
     if shape_of(a) != shape_of(b):

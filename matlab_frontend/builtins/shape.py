@@ -65,7 +65,7 @@ def size(call: Call, x: Value, *dimensions: Value) -> Value | tuple[Value, ...]:
 
 @builtin("numel")
 def numel(_: Call, x: Value) -> Value:
-    """How many elements there are."""
+    """Number of elements."""
     return float(len(x.items)) if isinstance(x, MapObject) else float(count_of(x))
 
 
@@ -77,43 +77,43 @@ def length(_: Call, x: Value) -> Value:
 
 @builtin("ndims")
 def ndims(_: Call, x: Value) -> Value:
-    """How many dimensions there are, two at least."""
+    """Number of dimensions, two at least."""
     return float(len(shape_of(x)))
 
 
 @builtin("isempty")
 def isempty(_: Call, x: Value) -> Value:
-    """Whether there are no elements."""
+    """True if there are no elements."""
     return count_of(x) == 0
 
 
 @builtin("isscalar")
 def isscalar(_: Call, x: Value) -> Value:
-    """Whether there is exactly one element."""
+    """True if there is exactly one element."""
     return shape_of(x) == (1, 1)
 
 
 @builtin("isvector")
 def isvector(_: Call, x: Value) -> Value:
-    """Whether it is a row or a column."""
+    """True if it is a row or a column."""
     return len(shape_of(x)) == 2 and 1 in shape_of(x)
 
 
 @builtin("isrow")
 def isrow(_: Call, x: Value) -> Value:
-    """Whether it is a row."""
+    """True if it is a row."""
     return len(shape_of(x)) == 2 and shape_of(x)[0] == 1
 
 
 @builtin("iscolumn")
 def iscolumn(_: Call, x: Value) -> Value:
-    """Whether it is a column."""
+    """True if it is a column."""
     return len(shape_of(x)) == 2 and shape_of(x)[1] == 1
 
 
 @builtin("ismatrix")
 def ismatrix(_: Call, x: Value) -> Value:
-    """Whether it has two dimensions."""
+    """True if it has two dimensions."""
     return len(shape_of(x)) == 2
 
 
@@ -396,5 +396,5 @@ def kron(call: Call, x: Value, y: Value) -> Value:
 
 @builtin("nnz")
 def nnz(call: Call, x: Value) -> Value:
-    """How many elements are not zero."""
+    """Number of elements that are not zero."""
     return float(np.count_nonzero(known(call.engine, x)))

@@ -147,6 +147,6 @@ def full(_: Call, x: Value) -> Value:
 
 @builtin("nzmax")
 def nzmax(call: Call, x: Value) -> Value:
-    """How many elements there is room for: of a sparse matrix, those that it stores."""
+    """Number of elements that memory is kept for: of a sparse matrix, those that it stores."""
     del call
     return float(count_of(x))

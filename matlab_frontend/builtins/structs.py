@@ -71,7 +71,7 @@ def fieldnames(_: Call, x: Value) -> Value:
 
 @builtin("isfield")
 def isfield(_: Call, x: Value, names: Value) -> Value:
-    """Whether a struct has fields."""
+    """True if a struct has fields."""
     known = x.fields if isinstance(x, Struct) else ()
     if not isinstance(names, Cell):
         return is_text(names) and text_of(names) in known
@@ -195,7 +195,7 @@ def map_of(x: Value) -> MapObject:
 
 @builtin("isKey")
 def is_key(call: Call, x: Value, keys: Value) -> Value:
-    """Whether a map has keys."""
+    """True if a map has keys."""
     held = map_of(x)
     if isinstance(keys, Cell):
         flags = [key_of(call, key) in held.items for key in keys.data.flat]

@@ -48,7 +48,7 @@ def readtable(call: Call, name: Value, *given: Value) -> Value:
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row holds names: no number, though rows below may hold some."""
+    """True if the first row holds names: no number, though rows below may hold some."""
     if not rows or any(number_in(item) is not None for item in rows[0]):
         return False
     return len(rows) == 1 or all(item != "" for item in rows[0]) or len(rows[0]) == len(rows[1])

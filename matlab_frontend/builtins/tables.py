@@ -264,19 +264,19 @@ def table2cell(call: Call, x: Value) -> Value:
 
 @builtin("istable")
 def istable(_: Call, x: Value) -> Value:
-    """Whether a value is a table."""
+    """True if a value is a table."""
     return isinstance(x, Table)
 
 
 @builtin("height")
 def height(_: Call, x: Value) -> Value:
-    """How many rows a table or an array has."""
+    """Number of rows a table or an array has."""
     return float(shape_of(x)[0])
 
 
 @builtin("width")
 def width(_: Call, x: Value) -> Value:
-    """How many variables a table, or columns an array has."""
+    """Number of variables a table, or columns an array has."""
     return float(shape_of(x)[1])
 
 
@@ -425,7 +425,7 @@ def join_tables(call: Call, x: Value, y: Value, *given: Value) -> Value:
 
 @builtin("groupsummary")
 def groupsummary(call: Call, x: Value, groups: Value, *given: Value) -> Value:
-    """How many rows each group has, and statistics of its other variables."""
+    """Number of rows each group has, and statistics of its other variables."""
     if len(given) > 2:
         raise MatlabError("MATLAB:groupsummary:UnknownOption", "Options are not supported.")
     methods, variables = (*given, None, None)[:2]

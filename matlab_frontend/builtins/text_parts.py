@@ -100,7 +100,7 @@ def erase(_: Call, x: Value, wanted: Value) -> Value:
 
 @builtin("count")
 def count(call: Call, x: Value, wanted: Value, *options: Value) -> Value:
-    """How often texts contain one text, or several."""
+    """Number of times that strings contain one string, or several."""
     _check("count", x)
     flags = re.IGNORECASE if _ignores_case(call, "count", options) else 0
     expression = re.compile(_any_of("count", wanted), flags)
@@ -110,7 +110,7 @@ def count(call: Call, x: Value, wanted: Value, *options: Value) -> Value:
 
 @builtin("matches")
 def matches(call: Call, x: Value, wanted: Value, *options: Value) -> Value:
-    """Whether texts are equal to one of some texts."""
+    """True if texts are equal to one of some texts."""
     _check("matches", x)
     _check("matches", wanted)
     fold = str.lower if _ignores_case(call, "matches", options) else str
@@ -374,7 +374,7 @@ def _columns(call: Call, value: Value) -> list[list[Value]]:
 
 @builtin("isStringScalar")
 def is_string_scalar(_: Call, x: Value) -> Value:
-    """Whether it is one string."""
+    """True if it is one string."""
     return kind_of(x) == "string" and count_of(x) == 1
 
 

@@ -367,7 +367,7 @@ def _search(name: str, holds: Callable[[str, str], bool], doc: str) -> Builtin:
 
 @builtin("strlength")
 def strlength(_: Call, x: Value) -> Value:
-    """How many characters texts have."""
+    """Number of characters of strings."""
     lengths = [float(len(line)) for line in lines_of(x)]
     return (
         wrap("double", np.array(lengths).reshape(shape_of(x)[::-1])) if _is_list(x) else lengths[0]

@@ -207,7 +207,7 @@ GENERATED = (
 
 @builtin("NaT")
 def nat(call: Call, *sizes: Value) -> Value:
-    """Moments that are none."""
+    """Moments that are ``NaT``."""
     made = call.interpreter.call_one(text("nan"), *sizes)
     array = as_array(made)
     assert array is not None, "numbers are an array"
@@ -216,19 +216,19 @@ def nat(call: Call, *sizes: Value) -> Value:
 
 @builtin("isdatetime")
 def isdatetime(_: Call, x: Value) -> Value:
-    """Whether a value is an array of moments."""
+    """True if a value is an array of moments."""
     return isinstance(x, Times) and x.kind == "datetime"
 
 
 @builtin("isduration")
 def isduration(_: Call, x: Value) -> Value:
-    """Whether a value is an array of spans."""
+    """True if a value is an array of spans."""
     return isinstance(x, Times) and x.kind == "duration"
 
 
 @builtin("isnat")
 def isnat(_: Call, x: Value) -> Value:
-    """Which moments are none."""
+    """Moments that are ``NaT``."""
     return wrap("logical", np.isnan(times_of(x, "datetime").data))
 
 
@@ -262,7 +262,7 @@ def posixtime(_: Call, x: Value) -> Value:
 
 @builtin("isbetween")
 def isbetween(call: Call, x: Value, first: Value, last: Value) -> Value:
-    """Which moments or spans lie between two others, these included."""
+    """Moments or spans that lie between two others, these included."""
     if not isinstance(x, Times):
         raise wrong_class("datetime", x)
     low, high = (x.convert(call.engine, end).data for end in (first, last))

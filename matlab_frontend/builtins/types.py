@@ -95,7 +95,7 @@ def class_(_: Call, x: Value) -> Value:
 
 @builtin("isa")
 def isa(_: Call, x: Value, name: Value) -> Value:
-    """Whether a value is of a class or of a category of classes."""
+    """True if a value is of a class or of a category of classes."""
     wanted = text_of(name, "A class name")
     kind = kind_of(x)
     named = "gpuArray" if is_resident(x) else kind
@@ -153,5 +153,5 @@ def string(call: Call, x: Value) -> Value:
 
 @builtin("is_function_handle")
 def is_function_handle(_: Call, x: Value) -> Value:
-    """Whether it is a function handle."""
+    """True if it is a function handle."""
     return isinstance(x, HANDLES)

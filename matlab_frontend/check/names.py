@@ -66,7 +66,7 @@ def _with_nested(function: nodes.Function) -> Iterator[nodes.Function]:
 
 
 def _is_uncertain(parts: Iterable[nodes.Node], variables: set[str], tree: Tree) -> bool:
-    """Whether some code may have variables that its text does not assign."""
+    """True if some code may have variables that its text does not assign."""
     called = names_mentioned(parts) - variables
     return bool(called & (_MAKES_VARIABLES | tree.changers | tree.scripts()))
 
@@ -225,7 +225,7 @@ class _Walk:
             self.tell(span, f"'{name}' takes {_arguments(least)} at least, and is given {count}")
 
     def known(self, name: str, span: Span, *, is_warning: bool = False) -> bool:
-        """Whether a name means something; if not, it is told once."""
+        """True if a name means something; if not, it is told once."""
         if name in self.variables or name in self.local or name in self.tree.names:
             return True
         first = name.partition(".")[0]
@@ -251,7 +251,7 @@ def _called(node: nodes.Expression) -> str | None:
 
 
 def _count(arguments: tuple[nodes.Expression, ...]) -> int | None:
-    """How many arguments there are; None where one may stand for several."""
+    """Number of arguments; None where one may stand for several."""
     count = 0
     for argument in arguments:
         if isinstance(argument, nodes.CellIndex | nodes.Field | nodes.DynamicField):

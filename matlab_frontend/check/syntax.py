@@ -51,7 +51,7 @@ def _replaced(line: str) -> str:
 
 
 def _stands_alone(lines: list[str], number: int) -> bool:
-    """Whether a line is no part of a statement or comment of several lines."""
+    """True if a line is no part of a statement or comment of several lines."""
     before, line = lines[: number - 1], lines[number - 1]
     if "..." in line or (before and "..." in before[-1]):
         return False
@@ -59,7 +59,7 @@ def _stands_alone(lines: list[str], number: int) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a bracket or a comment is open at the end of a text."""
+    """True if a bracket or a comment is open at the end of a text."""
     try:
         parse(Source(text))
     except MatlabSyntaxError as error:

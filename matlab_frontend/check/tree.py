@@ -70,11 +70,11 @@ class Tree:
         return found
 
     def is_called(self, path: Path) -> bool:
-        """Whether another file mentions a file's name, and may call it with own variables."""
+        """True if another file mentions a file's name, and may call it with own variables."""
         return any(path.stem in names for file, names in self._mentioned.items() if file != path)
 
     def has_file(self, name: str) -> bool:
-        """Whether a name is that of a file, which comes before a builtin."""
+        """True if a name is that of a file, which comes before a builtin."""
         return name in self._files
 
     def scripts(self) -> set[str]:

@@ -46,7 +46,7 @@ class BaseWorkspace:
         return self.session.exit_status
 
     def is_unfinished(self, text: str) -> bool:
-        """Whether a text is but the beginning of a program."""
+        """True if a text is but the beginning of a program."""
         return is_unfinished(Source(text), self.frame.variables)
 
     def run(self, text: str, name: str) -> None:

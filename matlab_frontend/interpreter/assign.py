@@ -481,7 +481,7 @@ def _replaced(engine: Engine, subscripts: list[Subscript], held: Value, value: V
 
 
 def _is_stored_full(held: Value | None, value: Extension) -> bool:
-    """Whether the elements of a value go into an ordinary array as they are."""
+    """True if the elements of a value go into an ordinary array as they are."""
     return isinstance(held, (float, bool, Array)) and value.as_array() is not None
 
 

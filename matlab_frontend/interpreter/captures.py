@@ -14,7 +14,7 @@ def names_in(expression: nodes.Expression) -> set[str]:
 
 
 def mentions_end(expression: nodes.Expression) -> bool:
-    """Whether ``end`` as a value stands anywhere in an expression."""
+    """True if ``end`` as a value stands anywhere in an expression."""
     return any(isinstance(node, nodes.End) for node in below(expression))
 
 

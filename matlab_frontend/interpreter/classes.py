@@ -50,7 +50,7 @@ class Property:
     owner: Class
 
     def is_set(self, name: str) -> bool:
-        """Whether an attribute is true."""
+        """True if an attribute is true."""
         return self.attributes.get(name, "false").lower() == "true"
 
     def access(self, kind: str) -> str:
@@ -223,7 +223,7 @@ class Class:
             raise MatlabError("MATLAB:class:MethodRestricted", message)
 
     def may(self, access: str, owner: Class) -> bool:
-        """Whether the code that runs may use what has an access."""
+        """True if the code that runs may use what has an access."""
         frame = self.interpreter.frame
         file = "" if frame is None else frame.scope.file
         if access == "public" or file == owner.scope.file:
@@ -242,7 +242,7 @@ class Object(Extension):
     member: str = ""
     """The name of a member of an enumeration."""
     is_valid: bool = True
-    """Whether ``delete`` was not called yet."""
+    """True if ``delete`` was not called yet."""
 
     def index(self, engine: Any, subscripts: list[Any]) -> Value:
         if all(subscript is EVERYTHING or subscript == 1.0 for subscript in subscripts):

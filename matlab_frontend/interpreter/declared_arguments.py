@@ -37,7 +37,7 @@ class _Declared:
 
     @property
     def required(self) -> int:
-        """How many inputs must be given."""
+        """Number of inputs that must be given."""
         return sum(declaration.default is None for declaration in self.places)
 
 

@@ -209,7 +209,7 @@ def _assign_outputs(interpreter: Interpreter, node: nodes.Assignment) -> Run:
 
 
 def _wanted(interpreter: Interpreter, target: nodes.Target) -> Callable[[Frame], int]:
-    """How many outputs a target takes: ``c{1:3}`` takes three, ``s.f`` one an element."""
+    """Number of outputs a target takes: ``c{1:3}`` takes three, ``s.f`` one an element."""
     if not isinstance(target, (nodes.CellIndex, nodes.Field)):
         return lambda _: 1
     base, steps = chain(target)
@@ -562,7 +562,7 @@ def _switch(interpreter: Interpreter, node: nodes.Switch, dead: Dead) -> Run:
 
 
 def _matches(interpreter: Interpreter, subject: Value, case: Value) -> bool:
-    """Whether a case holds: equal texts, equal scalars, or one of a cell array's elements."""
+    """True if a case holds: equal texts, equal scalars, or one of a cell array's elements."""
     if type(subject) is float and type(case) is float:
         return subject == case
     if isinstance(case, Cell):

@@ -45,7 +45,7 @@ class Interpreter:
         self._bodies: dict[int, tuple[object, Any]] = {}
         self._sizes: dict[int, tuple[object, int]] = {}
         self.done = 0
-        """What has been interpreted: nodes of turns of loops, and of bodies of functions."""
+        """What has been interpreted: nodes of iterations of loops, and of bodies of functions."""
         self._classes: dict[str, Class] = {}
         self._lines: dict[tuple[Source, int], SourceLine] = {}
         self.scalar_functions = ScalarFunctions(self)
@@ -174,7 +174,7 @@ class Interpreter:
         return made[0]
 
     def is_a(self, value: Value, kind: str) -> bool:
-        """Whether a value is of a class, or of one of its kinds: ``numeric``, ``float``."""
+        """True if a value is of a class, or of one of its kinds: ``numeric``, ``float``."""
         return bool(self.call_one(text("isa"), value, text(kind)))
 
     def find_function(self, name: str, scope: Scope) -> Function | None:
@@ -192,7 +192,7 @@ class Interpreter:
         return found
 
     def is_class(self, found: Function | None) -> bool:
-        """Whether calling what was found makes an object."""
+        """True if calling what was found makes an object."""
         return isinstance(found, ClassFile)
 
     def class_of(self, file: ClassFile) -> Class:

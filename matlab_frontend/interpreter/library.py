@@ -135,13 +135,13 @@ class Library:
         return known
 
     def is_package(self, name: str) -> bool:
-        """Whether a name begins that of a package."""
+        """True if a name begins that of a package."""
         folders = self._path.folders()
         inside = [f"+{package}" for package in name.split(".")]
         return any(folder.joinpath(*inside).is_dir() for folder in folders)
 
     def has_classes(self) -> bool:
-        """Whether a file that can be found defines a class, whose methods have any names."""
+        """True if a file that can be found defines a class, whose methods have any names."""
         self._refresh()
         if self._has_classes is None:
             files = (
@@ -184,7 +184,7 @@ class Library:
         return Path(scope.file)
 
     def reads_callers(self, names: Iterable[str], scope: Scope) -> bool:
-        """Whether one of some names may mean a script, or code that looks at its caller."""
+        """True if one of some names may mean a script, or code that looks at its caller."""
         if "evalin" in scope.source.text:
             return True
         self._refresh()
@@ -206,7 +206,7 @@ _CLASS = pattern(rb"(?:\s|%[^\n]*\n)*classdef\b")
 
 
 def _begins_class(path: Path) -> bool:
-    """Whether a class is what follows the comments at the start of a file."""
+    """True if a class is what follows the comments at the start of a file."""
     try:
         return _CLASS.match(path.read_bytes()) is not None
     except OSError:  # it went meanwhile

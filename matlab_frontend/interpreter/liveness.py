@@ -1,4 +1,4 @@
-"""Which variables nothing reads any more after a statement, so that they need not be computed.
+"""Variables that nothing reads any more after a statement, so that they need not be computed.
 
 Backward over the statements of one function: a variable is live where some way on from there reads
 it before it is assigned as a whole. What cannot be told from the text is taken to read everything.

@@ -1,4 +1,4 @@
-"""Whether one container and nobody else holds a value, so that the value may change in place.
+"""True if one container and nobody else holds a value, so that the value may change in place.
 
 Values are shared freely: a second variable, a cell, a captured value or a recording holds the same
 object. CPython counts the holders. A value is looked at as ``held = container[key]`` and nothing
@@ -32,7 +32,7 @@ ALONE = _references_of_one_holder()
 
 
 def is_alone(engine: Engine, value: Array | Cell | Struct, count: int) -> bool:
-    """Whether a value with ``count`` references, and its memory, belong to one container.
+    """True if a value with ``count`` references, and its memory, belong to one container.
 
     A NumPy view holds the array that owns the memory, so that the owner's holders are counted too;
     memory that may be on a device has other owners.

@@ -338,7 +338,7 @@ def _compile_call(
 
 
 def _may_be_method(interpreter: Interpreter, steps: list[_Step]) -> bool:
-    """Whether a name that is no function may be a method of one of its arguments."""
+    """True if a name that is no function may be a method of one of its arguments."""
     is_call = bool(steps) and isinstance(steps[0].node, nodes.Index)
     return is_call and interpreter.library.has_classes()
 

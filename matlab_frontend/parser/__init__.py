@@ -36,7 +36,7 @@ def parse(source: Source, *, variables: Iterable[str] = (), octave: bool = False
 
 
 def is_unfinished(source: Source, variables: Iterable[str] = ()) -> bool:
-    """Whether more lines are expected after those of a text, as a prompt asks after each.
+    """True if more lines are expected after those of a text, as a prompt asks after each.
 
     A bracket, block or comment is open, the last line is continued by ``...``, or a function was
     begun: it ends with its ``end``, or else with an empty line. A text that no further line can

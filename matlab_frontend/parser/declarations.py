@@ -15,7 +15,7 @@ _OPENING = pattern(r"arguments[ \t]*(?:\(([\w, \t]*)\))?[ \t]*(?=[\n%]|\Z)", re.
 
 
 def opens_arguments_block(cursor: Cursor) -> bool:
-    """Whether the next statement is an ``arguments`` block, where one may stand."""
+    """True if the next statement is an ``arguments`` block, where one may stand."""
     return _OPENING.match(cursor.source.text, cursor.skip_to_statement()) is not None
 
 

@@ -156,7 +156,7 @@ def _assigned(
 
 
 def _deletes(value: Expression) -> bool:
-    """Whether assigning a value to elements removes them: ``[]``, or ``''``."""
+    """True if assigning a value to elements removes them: ``[]``, or ``''``."""
     if isinstance(value, Matrix):
         return not value.rows
     return isinstance(value, CharLiteral) and not value.text

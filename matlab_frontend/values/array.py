@@ -152,7 +152,7 @@ class Extension:
     kind: str
     """MATLAB's class."""
     spaced = True
-    """Whether a display leaves a blank after the sign of the name."""
+    """True if a display leaves a blank after the sign of the name."""
 
     @property
     def shape(self) -> Shape:
@@ -261,7 +261,7 @@ def shape_of(value: Value) -> Shape:
 
 
 def count_of(value: Value) -> int:
-    """How many elements a value has."""
+    """Number of elements a value has."""
     count = 1
     for extent in shape_of(value):
         count *= extent

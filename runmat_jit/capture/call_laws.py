@@ -99,23 +99,23 @@ def stacked_product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 
 
 def has_no_destination(kwargs: Mapping[str, Any]) -> bool:
-    """Whether keywords say nothing, but perhaps that the result is new."""
+    """True if keywords say nothing, but perhaps that the result is new."""
     return all(name == "out" and value is None for name, value in kwargs.items())
 
 
 def has_two_choices(args: tuple[Any, ...]) -> bool:
-    """Whether ``where`` gets more than a condition, which alone selects positions."""
+    """True if ``where`` gets more than a condition, which alone selects positions."""
     return len(args) > 1
 
 
 def repeats_alike(args: tuple[Any, ...]) -> bool:
-    """Whether ``tile`` gets constant counts."""
+    """True if ``tile`` gets constant counts."""
     counts = args[1] if len(args) == 2 and type(args[1]) is tuple else args[1:]
     return all(type(count) is int for count in counts)
 
 
 def stores_in_range(args: tuple[Any, ...]) -> bool:
-    """Whether ``target[key] = value`` stays in range, and the value fits, whatever its numbers.
+    """True if ``target[key] = value`` stays in range, and the value fits, whatever its numbers.
 
     The key holds truth values and plain positions; the value has no axes, and is of the target's
     kind or of a lesser one.
@@ -132,7 +132,7 @@ def stores_in_range(args: tuple[Any, ...]) -> bool:
 
 
 def is_lesser(value: Any, target: np.dtype) -> bool:
-    """Whether a number is of a dtype's kind, or of a lesser one."""
+    """True if a number is of a dtype's kind, or of a lesser one."""
     order = "biufc"
     kinds = {bool: "b", int: "i", float: "f", complex: "c"}
     dtype = getattr(value, "dtype", None)

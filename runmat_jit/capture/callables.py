@@ -93,7 +93,7 @@ _OPERATOR: Final = Callee("scalar", pure=True)
 _BROADCAST: Final = Callee("scalar", pure=True, cannot_raise=True, result=broadcast)
 _INPLACE: Final = Callee(writes=0, cannot_raise=True)
 _RUN: Final = Callee("run")
-_TEXT: Final = Callee("text")
+_TEXT: Final = Callee("string")
 _ORDERED: Final = Callee(ordered=True)
 _LIBRARY: Final = Callee("library")
 _ON_LIST: Final = Callee("on list")
@@ -304,7 +304,7 @@ def members(where: str, module: types.ModuleType) -> Iterator[tuple[Any, Callee]
 
 
 def is_trusted(value: Any) -> bool:
-    """Whether the name of a library still means what the library defines."""
+    """True if the name of a library still means what the library defines."""
     return type(value) is not types.FunctionType or is_installed(value)
 
 
@@ -381,7 +381,7 @@ def of_library(fn: Any) -> Callee:
 
 
 def cannot_raise(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call that succeeded once does so for all values of its operands, with equal types.
+    """True if a call that succeeded once does so for all values of its operands, with equal types.
 
     An index array may go out of range, a power of integers be negative, a mask select another
     number of elements.
@@ -391,5 +391,5 @@ def cannot_raise(fn: Any, args: tuple[Any, ...]) -> bool:
 
 
 def is_view(fn: Any) -> bool:
-    """Whether the result may show its first operand's memory, by static facts alone."""
+    """True if the result may show its first operand's memory, by static facts alone."""
     return of(fn).view

@@ -186,7 +186,7 @@ class CapturedFunction:
         )
 
     def may_pass(self, known: Record | Family) -> bool:
-        """Whether replays are to go through the gate: they gain by it, or cannot be given up."""
+        """True if replays are to go through the gate: they gain by it, or cannot be given up."""
         return known.gains_at_gate or not self.may_step_aside(known.tally)
 
     def offer(self, key: Key, known: Record | Family, given: Given, slots: list[Any]) -> None:
@@ -635,7 +635,7 @@ class CapturedFunction:
         return self.reason_of(rewritten)
 
     def refusal(self) -> Reason | None:
-        """Why the function's source is not captured; None where it is."""
+        """Reason why the function's source is not captured; None where it is."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         return self.reason_of(rewritten) if isinstance(rewritten, Refused) else None
 

@@ -39,7 +39,7 @@ OPERATOR_OF: Final[dict[Any, Any]] = {
 
 
 def is_operator(fn: Any) -> bool:
-    """Whether a callable is a Python operator that makes a new value."""
+    """True if a callable is a Python operator that makes a new value."""
     return isinstance(fn, types.BuiltinFunctionType) and (fn in INPLACE or fn is pow)
 
 

@@ -30,13 +30,13 @@ WARM: Final = BAILOUT_CALLS + OFTEN
 COLD: Final = OFTEN
 """Calls without us that do not count: they may compile, and look at loops."""
 PAIRS: Final = 6
-"""Of calls, with and without us, that are compared; as many of ours are timed before, which tell
+"""Of calls, with and without us, that are compared; as many of ours are timed before, to see
 whether there is a doubt.
 """
 LONG_CALL_S: Final = 1e-3
 """Seconds from which on a call is long: it is compared at once, with few others."""
 LOOKED_AT: Final = (2, 3)
-"""Calls whose time tells whether they are long: the first one has been recorded."""
+"""Calls whose time shows whether they are long: the first one has been recorded."""
 CALLS: Final = WARM + COLD + 3 * PAIRS
 """Alike ones, after which there is a finding."""
 MOST: Final = 4 * CALLS
@@ -73,7 +73,7 @@ class Comparison:
 
     @property
     def is_ours_next(self) -> bool:
-        """Whether the next call is to be made with us."""
+        """True if the next call is to be made with us."""
         if self.is_long:
             return len(self.ours) - AGAIN < len(self.others)
         return not self.cold and len(self.ours) - PAIRS <= len(self.others)
@@ -99,7 +99,7 @@ class Comparison:
 
 
 class Trial:
-    """The trial of one function: calls of several kinds and sizes may come in turn.
+    """The trial of one function: calls of several kinds and sizes may alternate.
 
     Args:
         captured: What is known of the function.

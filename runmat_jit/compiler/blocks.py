@@ -45,5 +45,5 @@ class Blocks:
 
 
 def is_shifted(launch: Bound) -> bool:
-    """Whether a launch may begin elsewhere than at the beginning of its arrays."""
+    """True if a launch may begin elsewhere than at the beginning of its arrays."""
     return any(isinstance(offset, Extent) or offset != 0 for offset in launch.offsets)

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 _TERMS = 1024
 """Of the products by which tiles are compared."""
 _SHARE = 240
-"""Such a product has 24 tiles below each other: some for each processor of a large card."""
+"""Such a product has 24 tiles below each other: some for each processor of a large GPU."""
 _LANES, _COLUMNS = 4, 1024
 """Columns that a thread adds, and all of them."""
 _WARMING_MS, _WINDOW_MS = 150.0, 10.0
-"""In which a card gets going, and in which a sample is timed."""
+"""In which a GPU gets going, and in which a sample is timed."""
 _BUSY = 0.9
 """Of the bandwidth, that columns have to reach: more is lost by storing parts of them."""
 _SERVER = 0.01
@@ -160,7 +160,7 @@ def _on_device(gpu: Gpu, sample: Sample, size: int, times: int) -> float:
 def _tuning(gpu: Gpu, bandwidth: float, elements: int) -> Tuning:
     """The pace of each tile of products, and the threads with which columns are added fast.
 
-    All is compiled before anything is timed: a card that has waited for that is slow at first.
+    All is compiled before anything is timed: a GPU that has waited for that is slow at first.
 
     Args:
         gpu: The adapter.

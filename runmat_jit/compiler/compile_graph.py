@@ -72,7 +72,7 @@ class CompiledGraph:
 
     @property
     def device_reason(self) -> str:
-        """Why it does not run on the device that was asked for."""
+        """Reason why it does not run on the device that was asked for."""
         return self.chosen.reason
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:

@@ -157,7 +157,7 @@ class DeviceExecutor:
         # What ``auto`` computes on the CPU is computed as ``cpu`` says, by the same programs.
         self.compiler, self.device = compiler, "gpu" if device == "gpu" else "cpu"
         self.places = device == "auto" and compiler.session.may_have_gpu
-        """Whether each graph runs on the device that is predicted to take least."""
+        """True if each graph runs on the device that is predicted to take least."""
         self.is_resident = resident
         self.count = compiler.count
 
@@ -181,7 +181,7 @@ class DeviceExecutor:
         return self.compiler.template(graph, scope)
 
     def _may_win(self, graph: Graph) -> bool:
-        """Whether programs of a graph may be a GPU's for some extents: each is placed then."""
+        """True if programs of a graph may be a GPU's for some extents: each is placed then."""
         from runmat_jit.compiler.placement import may_win  # noqa: PLC0415  (see _placed)
 
         return may_win(self.compiler.session, graph)
@@ -193,17 +193,17 @@ class DeviceExecutor:
 
     @property
     def takes_products(self) -> bool:
-        """Whether graphs may have products of floats: kernels compute all of them."""
+        """True if graphs may have products of floats: kernels compute all of them."""
         return self.device == "gpu"
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it is a GPU: kernels have turns as loops there, and are bound to memory."""
+        """True if it is a GPU: kernels have turns as loops there, and are bound to memory."""
         return self.device == "gpu"
 
     @property
     def makes_draws(self) -> bool:
-        """Whether kernels are to make random numbers: what the host makes has to be copied.
+        """True if kernels are to make random numbers: what the host makes has to be copied.
 
         Positions of streams have 64 bits, which not every adapter has.
         """
@@ -212,7 +212,7 @@ class DeviceExecutor:
 
     @property
     def takes_host_calls(self) -> bool:
-        """Whether graphs may have host calls: where kernels run in the host's memory."""
+        """True if graphs may have host calls: where kernels run in the host's memory."""
         on_host = self.device == "cpu" and not self.is_resident
         return on_host and self.compiler.session.unsupported is None
 

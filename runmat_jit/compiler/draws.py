@@ -36,17 +36,17 @@ class Draw(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """Number of scalars."""
         return math.prod(self.shape)
 
     @property
     def blocks(self) -> int:
-        """How many blocks of the stream the elements own words of."""
+        """Number of blocks of the stream the elements own words of."""
         return -(-self.size // self._per_block)
 
     @property
     def owned(self) -> int:
-        """How many numbers those blocks have."""
+        """Number of random numbers that those blocks have."""
         return self.blocks * self._per_block
 
     @property

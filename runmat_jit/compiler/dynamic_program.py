@@ -45,11 +45,11 @@ class DynamicProgram:
     way: Way = AT_FIRST
 
     def holds(self, extents: Extents) -> bool:
-        """Whether the stages would have decided alike."""
+        """True if the stages would have decided alike."""
         return self.scope.values(extents) is not None
 
     def describes(self, program: Any, extents: Extents) -> bool:
-        """Whether a program, compiled for extents that it holds for, is this one."""
+        """True if a program, compiled for extents that it holds for, is this one."""
         native, values = getattr(program, "program", None), self.scope.values(extents)
         assert values is not None, "it holds for these extents"
         if self.way != AT_FIRST and isinstance(native, NativeProgram):

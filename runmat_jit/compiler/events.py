@@ -49,7 +49,7 @@ class NotingProgram(Program, Protocol):
 
 
 def can_note(program: Program | None) -> TypeGuard[NotingProgram]:
-    """Whether a program can be asked so; ``isinstance`` would look at all of a protocol's names."""
+    """True if a program can be asked so; ``isinstance`` would look at all of a protocol's names."""
     return hasattr(program, "noted")
 
 

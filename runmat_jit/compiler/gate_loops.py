@@ -55,11 +55,11 @@ class Loop:
 
     state: np.ndarray
     like: np.ndarray
-    """What the state is before the first turn."""
+    """What the state is before the first iteration."""
     block: np.ndarray
     tally: np.ndarray
     counted: tuple[int, int]
-    """Runs and turns that have been counted."""
+    """Runs and iterations that have been counted."""
     native: NativeLoop
 
     def tell(self) -> None:
@@ -266,7 +266,7 @@ class LoopWriter:
         return saved
 
     def prepare(self) -> None:
-        """Memory, the state before the first turn, and the argument block."""
+        """Memory, the state before the first iteration, and the argument block."""
         self.make_memory()
         made, write = self.made, self.write
         state, floats = made.state.ctypes.data, made.state[self.slots :].ctypes.data
@@ -305,7 +305,7 @@ class LoopWriter:
         self.put(operand, self.made.block.ctypes.data + 8 * place, char)
 
     def start(self, place: int, what: str, number: int) -> None:
-        """What a carried name is before the first turn."""
+        """What a carried name is before the first iteration."""
         operand, form = self.operands[number], self.variant.forms[number]
         if not isinstance(form, NumberForm):
             return  # it is bound before it is read

@@ -431,7 +431,7 @@ class ShapedWriter(ProgramWriter):
 
 
 def writes_inputs(code: NativeCode) -> bool:
-    """Whether a program writes into arrays that it is given."""
+    """True if a program writes into arrays that it is given."""
     return bool(code.layout.commits or code.layout.written)
 
 

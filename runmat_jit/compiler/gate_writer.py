@@ -118,7 +118,7 @@ class GateWriter:
         self._entry.emit("owns_memory", register)
 
     def same(self, a: int, b: int, *, is_same: bool) -> None:
-        """Whether two registers hold one object."""
+        """True if two registers hold one object."""
         self._entry.emit("are_same" if is_same else "are_others", a, b)
 
     def number(self, register: int, value: float) -> None:
@@ -404,7 +404,7 @@ class GateWriter:
 
     @property
     def is_done(self) -> bool:
-        """Whether what has been written must not be done again."""
+        """True if what has been written must not be done again."""
         return self._written
 
     def call(self, function: Callable[..., Any], registers: Sequence[int], stop: Any) -> int:
@@ -441,7 +441,7 @@ class GateWriter:
         self._rests.append((label, rest, registers, self._scalars & {*registers}))
 
     def is_decision(self, register: int) -> bool:
-        """Whether a register holds a truth value of a program's."""
+        """True if a register holds a truth value of a program's."""
         return register in self._scalars
 
     def drop(self, register: int) -> None:
@@ -608,7 +608,7 @@ def native_of(program: Any, warn: frozenset[str], *, exact: bool) -> Any:
 
 
 def is_telling(native: NativeProgram, warn: frozenset[str]) -> bool:
-    """Whether a program tells of events, so that entries report them."""
+    """True if a program tells of events, so that entries report them."""
     return bool(warn) and native.way[0] == "each"
 
 

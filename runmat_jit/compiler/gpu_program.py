@@ -158,5 +158,5 @@ def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, 
 
 
 def is_input(node: Node) -> bool:
-    """Whether a node is an input of the graph."""
+    """True if a node is an input of the graph."""
     return not node.args and "strides" in node.params

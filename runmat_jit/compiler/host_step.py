@@ -126,7 +126,7 @@ def multiplied(
 
 
 def is_large(shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether a product of this shape lies in recycled memory."""
+    """True if a product of this shape lies in recycled memory."""
     return dtype.itemsize * math.prod(shape) >= RECYCLED_BYTES
 
 
@@ -167,7 +167,7 @@ def _bound(operand: HostOperand, layout: Layout) -> HostArray | HostScalar | Hos
 
 
 def _is_shared(place: int, layout: Layout) -> bool:
-    """Whether an array at a place may be of another shape than its value."""
+    """True if an array at a place may be of another shape than its value."""
     first = layout.inputs + len(layout.tables)
     if place < first:
         return False

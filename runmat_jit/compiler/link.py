@@ -80,7 +80,7 @@ class _CallStep:
 
     @property
     def is_product(self) -> bool:
-        """Whether BLAS computes it."""
+        """True if BLAS computes it."""
         return product_in(self.node.params) is not None
 
     @property
@@ -125,6 +125,6 @@ def idle_results(
 
 
 def is_blind(graph: Graph) -> bool:
-    """Whether something is empty, so that kernels may not compute all of what NumPy computes."""
+    """True if something is empty, so that kernels may not compute all of what NumPy computes."""
     nodes = topological(graph.nodes)
     return any(0 in node.type.shape for node in nodes) and any(node.op.events for node in nodes)

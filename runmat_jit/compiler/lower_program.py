@@ -155,7 +155,7 @@ def find_gpu(session: Session) -> Device:
 
 
 def find_refusal(session: Session, plan: Plan, launches: Launches) -> str | None:
-    """Why the plan's device cannot run some kernel; None where it can run all."""
+    """Reason why the plan's device cannot run some kernel; None where it can run all."""
     if plan.device.kind == "cpu":
         return None
     refuse = session.gpu.backend.unsupported

@@ -37,7 +37,7 @@ class Measured:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no more runs are timed."""
+        """True if no more runs are timed."""
         return self.runs >= RUNS
 
     def run(

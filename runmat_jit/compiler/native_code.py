@@ -42,7 +42,7 @@ class Bound:
     """Of the object code in the cache."""
 
     def is_parallel(self, profile: Profile) -> bool:
-        """Whether the launch is long enough to wake the thread pool for it."""
+        """True if the launch is long enough to wake the thread pool for it."""
         return profile.is_parallel(self.total, self.nbytes, self.iteration_us)
 
 

@@ -74,7 +74,7 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
 
 
 def _refused(session: Session, on_cpu: Price, moved: Moved) -> str | None:
-    """Why the GPU need not be asked; None where it may win."""
+    """Reason why the GPU need not be asked; None where it may win."""
     opened = session.opened_gpu
     if opened is None:
         expected = worth_opening(on_cpu, moved, GPU)
@@ -93,7 +93,7 @@ def _unusable(gpu: Gpu | None) -> str | None:
 
 
 def may_win(session: Session, graph: Graph) -> bool:
-    """Whether a graph of whatever extents might be better on a GPU when they are large.
+    """True if a graph of whatever extents might be better on a GPU when they are large.
 
     Then its bytes take longer to compute than to move there, by what its operations cost at least.
     """

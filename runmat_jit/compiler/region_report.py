@@ -70,7 +70,7 @@ def region_reports(compiled: CompiledGraph) -> list[RegionReport]:
 
 
 def _waits(region: Region, launches: Sequence[object]) -> bool:
-    """Whether the kernel of a region runs in bands, together with those of the one before."""
+    """True if the kernel of a region runs in bands, together with those of the one before."""
     computes = region.kind == "elementwise" and any(node.type.size for node in region.outputs)
     return computes and not launches
 
@@ -97,7 +97,7 @@ def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> Regi
 
 
 def is_on_arrays(node: Node) -> bool:
-    """Whether an operation has more to do than to read one element or compute one number."""
+    """True if an operation has more to do than to read one element or compute one number."""
     return node.type.size > 1 or (node.op.kind == "reduce" and node.args[0].type.size > 1)
 
 

@@ -66,9 +66,9 @@ class ResidentGpuProgram:
         self.outputs = graph.outputs
         self.notes = program.runner.notes
         self.reads = any(not output.node.type.shape for output in graph.outputs)
-        """Whether some result is a number, which Python needs."""
+        """True if some result is a number, which Python needs."""
         self.stays = not self.reads and all(map(self.is_there, graph.outputs))
-        """Whether all results are memory as kernels have stored it: of new arrays, or of all of an
+        """True if all results are memory as kernels have stored it: of new arrays, or of all of an
         argument.
         """
         self.prepare_there()
@@ -153,7 +153,7 @@ class ResidentGpuProgram:
         return passing[-1]
 
     def is_there(self, output: Output) -> bool:
-        """Whether a result is memory that kernels fill, in the order of its axes there."""
+        """True if a result is memory that kernels fill, in the order of its axes there."""
         node, target = output.node, output.target
         if not node.type.size or sum(each.node is node for each in self.outputs) > 1:
             return False
@@ -324,14 +324,14 @@ class ResidentGpuProgram:
 
 
 def is_all_memory(value: Any, nbytes: int) -> bool:
-    """Whether a value is an array of ours that has all of its memory, and so many bytes of it."""
+    """True if a value is an array of ours that has all of its memory, and so many bytes of it."""
     if not isinstance(value, ResidentArray) or value._offset or value._residence is None:
         return False
     return value._residence.nbytes == nbytes
 
 
 def is_all_of(array: np.ndarray, residence: Residence) -> bool:
-    """Whether an array shows all memory of its residence, in C order."""
+    """True if an array shows all memory of its residence, in C order."""
     return array.flags.c_contiguous and array.nbytes == residence.nbytes
 
 

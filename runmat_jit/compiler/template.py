@@ -129,7 +129,7 @@ class Template:
             self._untried = (*self._untried, made)
 
     def describes(self, program: Any, extents: Extents) -> bool:
-        """Whether a program, of a graph that was recorded with these extents, is of this one."""
+        """True if a program, of a graph that was recorded with these extents, is of this one."""
         recorded, values = getattr(program, "captured", None), self.scope.values(extents)
         assert values is not None, "the conditions are met"
         return isinstance(recorded, Graph) and is_named(self.graph, values, recorded)

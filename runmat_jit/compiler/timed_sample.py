@@ -79,7 +79,7 @@ class TimedSample:
         return least_us(partial(self.run, *args))
 
     def is_parallel(self, profile: Profile) -> bool:
-        """Whether a program would wake other threads for it."""
+        """True if a program would wake other threads for it."""
         us = profile.iteration_us(count_work(self.sample.kernel, self.sample.numbers(self.size)))
         return profile.is_parallel(self.size, sum(each.nbytes for each in self.arrays), us)
 

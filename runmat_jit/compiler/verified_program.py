@@ -115,7 +115,7 @@ def order_decides(node: Node, values: dict[Node, Any]) -> np.ndarray:
 def within_bound(
     node: Node, expected: np.ndarray, found: np.ndarray, values: dict[Node, Any]
 ) -> bool:
-    """Whether a result of our own lies within the row's bound plus NumPy's."""
+    """True if a result of our own lies within the row's bound plus NumPy's."""
     if node.op.exactness == "bit-defined" or found.dtype.kind != "f":
         if node.op.name in EITHER_ZERO:
             expected = np.where((expected == 0) & (found == 0), found, expected)

@@ -45,7 +45,7 @@ def writes(graph: Graph) -> list[tuple[Node, Into]]:
 
 
 def is_part(graph: Graph, value: Node, target: Into) -> bool:
-    """Whether a write covers less than an input in C order, or in another order."""
+    """True if a write covers less than an input in C order, or in another order."""
     base = graph.inputs[target.input]
     strides = c_strides(base.type.shape)
     whole = value.type.shape == base.type.shape and target == Into(target.input, 0, strides)

@@ -165,7 +165,8 @@ OPTIONS: Final = (
         "trials",
         "RUNMAT_TRIALS",
         _flag,
-        "Make some warm calls both ways, time them, and step aside where they take less without "
+        "Make some warm calls decorated and plain, time them, and bypass the compiler where plain "
+        "ones take less, without "
         "kernels; results keep their bits.",
     ),
     Option(
@@ -235,12 +236,12 @@ class Config:
 
     @property
     def wants_times(self) -> bool:
-        """Whether it is noted what takes how long: each call is made by Python then."""
+        """True if it is noted what takes how long: each call is made by Python then."""
         return bool(self.telemetry_out or self.trace_out)
 
     @property
     def wants_cpu_bits(self) -> bool:
-        """Whether GPU results must have the bits of the CPU's: they are compared with those."""
+        """True if GPU results must have the bits of the CPU's: they are compared with those."""
         return self.reproducible or self.verify == 1
 
 

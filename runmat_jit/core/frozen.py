@@ -32,7 +32,7 @@ def frozen_object(cls: type[T]) -> type[T]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def immutable(cls: type[T]) -> type[T]:
-    """As :func:`frozen`; an assignment raises, as users of the class may try one."""
+    """Like :func:`frozen`; an assignment raises, as users of the class may try one."""
     refusing = {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _restore}
     return define(cls, ("__eq__", "__hash__"), refusing)
 

@@ -42,7 +42,7 @@ class Gate(Protocol):
         """Add what a :class:`GateWriter` has written."""
 
     def has(self, key: Hashable) -> bool:
-        """Whether there is an entry for a kind of calls."""
+        """True if there is an entry for a kind of calls."""
 
     def remove(self, key: Hashable) -> None:
         """Take the entry for a kind of calls away."""
@@ -95,7 +95,7 @@ class GateWriter(Protocol):
         """That an array owns its memory."""
 
     def same(self, a: int, b: int, *, is_same: bool) -> None:
-        """Whether two registers hold one object."""
+        """True if two registers hold one object."""
 
     def number(self, register: int, value: float) -> None:
         """Value of a Python number, whose class has been guarded."""
@@ -228,7 +228,7 @@ class GateWriter(Protocol):
 
     @property
     def is_done(self) -> bool:
-        """Whether what has been written must not be done again."""
+        """True if what has been written must not be done again."""
 
     def call(self, function: Callable[..., Any], registers: Sequence[int], stop: Any) -> int:
         """Register with what a function gives; Python makes the call again if that is ``stop``.
@@ -253,7 +253,7 @@ class GateWriter(Protocol):
         """
 
     def is_decision(self, register: int) -> bool:
-        """Whether a register holds a truth value of a program's."""
+        """True if a register holds a truth value of a program's."""
 
     def alternatives(self, ways: Sequence[Callable[[], None]]) -> None:
         """Go on in the first way that can; each writes its guards, then what holds from there on.

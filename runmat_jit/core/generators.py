@@ -1,4 +1,4 @@
-"""Whether a value is a generator of random numbers, without loading what makes them."""
+"""True if a value is a generator of random numbers, without loading what makes them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ DRAWS: Final = frozenset(
 
 
 def is_own_generator(kind: type) -> bool:
-    """Whether a class is :class:`runmat_jit.random.Generator`, where that has been loaded."""
+    """True if a class is :class:`runmat_jit.random.Generator`, where that has been loaded."""
     own = sys.modules.get("runmat_jit.random")
     return own is not None and kind is getattr(own, "Generator", None)
 
 
 def is_numpys_generator(value: Any) -> bool:
-    """Whether a value is a ``numpy.random.Generator`` of bits of NumPy's own generators."""
+    """True if a value is a ``numpy.random.Generator`` of bits of NumPy's own generators."""
     own = sys.modules.get("numpy.random")
     if own is None or type(value) is not own.Generator:
         return False

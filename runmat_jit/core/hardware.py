@@ -1,4 +1,4 @@
-"""How processors and cards are built, as far as it matters how kernels are cut.
+"""How processors and GPUs are built, as far as it matters how kernels are cut.
 
 These are round numbers of common ones, the same on every machine, so that a program has the same
 kernels everywhere. How fast a machine is, its profile tells (``plan.profile``).
@@ -30,8 +30,8 @@ TILE: Final = 64
 """Rows, and columns, of a part of a matrix that is read along both."""
 
 WARP: Final = 32
-"""Threads of a card that run in step."""
+"""Threads of a GPU that run in step."""
 WORKGROUP: Final = 256
 """Threads of a workgroup: more are not allowed everywhere, and gain nothing."""
 CORES: Final = 132
-"""Processors of a large card."""
+"""Processors of a large GPU."""

@@ -22,5 +22,5 @@ KINDS: Final = 2 * ENTRIES
 
 
 def is_due(times: int) -> bool:
-    """Whether it is time for another try: at the second time, the fourth, the eighth and so on."""
+    """True if it is time for another try: at the second time, the fourth, the eighth and so on."""
     return times >= AGAIN and not times & (times - 1)

@@ -1,4 +1,4 @@
-"""Which functions were installed: the standard library's, packages', and our own."""
+"""Functions that were installed: the standard library's, packages', and our own."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ _INSTALLED: Final = (
 
 
 def is_installed(fn: types.FunctionType) -> bool:
-    """Whether a function was installed, not written by the user."""
+    """True if a function was installed, not written by the user."""
     return fn.__code__.co_filename.startswith(_INSTALLED)

@@ -70,7 +70,7 @@ class Loader:
         self._loaded: set[tuple[str, ...]] = set()
 
     def load(self, names: tuple[str, ...] = COMPILER) -> bool:
-        """Whether modules are loaded, now if not before.
+        """True if modules are loaded, now if not before.
 
         False: a signal handler has interrupted this thread while it imports what they need.
 
@@ -131,7 +131,7 @@ _NEEDED: Final = frozenset(
 
 
 def imports_ours(frame: FrameType | None) -> bool:
-    """Whether a thread with these frames is importing what the compiler needs.
+    """True if a thread with these frames is importing what the compiler needs.
 
     Another thread would wait for it, and it for that one.
     """

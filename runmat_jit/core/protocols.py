@@ -42,7 +42,7 @@ class Template(Protocol):
         """The same, and learn from it for other values."""
 
     def describes(self, program: Program, extents: tuple[int, ...]) -> bool:
-        """Whether a program, of a graph that was recorded with these values, is of this one."""
+        """True if a program, of a graph that was recorded with these values, is of this one."""
 
 
 Get = Callable[[list[Any]], Any]
@@ -59,7 +59,7 @@ class Boundary(Protocol):
 
     @property
     def has_arrays(self) -> bool:
-        """Whether any array was lent."""
+        """True if any array was lent."""
 
     def lower(self, value: Any, depth: int = 0) -> Any:
         """An argument as the call sees it."""
@@ -96,7 +96,7 @@ class Boundary(Protocol):
 
 
 class Executor(Protocol):
-    """Turns graphs into programs; implemented by the compiler, given to capture."""
+    """Iterations graphs into programs; implemented by the compiler, given to capture."""
 
     def compile(self, graph: Any) -> Program:
         """A program for a :class:`runmat_jit.graph.node.Graph`; equal structure compiles once."""
@@ -106,19 +106,19 @@ class Executor(Protocol):
 
     @property
     def takes_products(self) -> bool:
-        """Whether graphs may have products of floats: kernels compute all of them."""
+        """True if graphs may have products of floats: kernels compute all of them."""
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it is a GPU: kernels have turns as loops there, and are bound to memory."""
+        """True if it is a GPU: kernels have turns as loops there, and are bound to memory."""
 
     @property
     def makes_draws(self) -> bool:
-        """Whether kernels are to make random numbers: what the host makes has to be copied."""
+        """True if kernels are to make random numbers: what the host makes has to be copied."""
 
     @property
     def takes_host_calls(self) -> bool:
-        """Whether graphs for it may hold host calls; where not, programs end before each.
+        """True if graphs for it may hold host calls; where not, programs end before each.
 
         A graph with host calls that is compiled nevertheless gives the same results, on the CPU.
         """

@@ -32,7 +32,7 @@ class Cause:
 
     @property
     def raises(self) -> bool:
-        """Whether ``fullgraph=True`` refuses such calls."""
+        """True if ``fullgraph=True`` refuses such calls."""
         return self.group not in ("off", "fusion")
 
 
@@ -72,7 +72,7 @@ _ROWS: Final = (
     Cause(
         "unhashable-argument",
         "call",
-        "An argument that traces are told apart by has no hash.",
+        "An argument that distinguishes traces has no hash.",
         "Pass a plain object, whose attributes are read, or give its class a hash.",
     ),
     Cause(
@@ -85,7 +85,7 @@ _ROWS: Final = (
         "array-dtype",
         "call",
         "An argument is an array of objects; or all array arguments are such that kernels cannot "
-        "read them: text, dates, records, long doubles, another byte order, or unaligned memory.",
+        "read them: strings, dates, records, long doubles, another byte order or unaligned memory.",
         "Convert it before the call, for example with `x.astype(np.float64)`.",
     ),
     # -- the whole call is plain Python, because the source of the function is not followed --------
@@ -110,8 +110,8 @@ _ROWS: Final = (
     Cause(
         "no-source",
         "source",
-        "No text was found that compiles to the function's code: it was made by `exec`, typed into "
-        "an interactive Python, its file has changed, or only its `.pyc` file is there.",
+        "No source was found that compiles to the function's code: it was made by `exec`, typed "
+        "into an interactive Python, its file has changed, or only its `.pyc` file is there.",
         "Define the function in a file or in a notebook cell.",
     ),
     Cause(
@@ -129,8 +129,9 @@ _ROWS: Final = (
     Cause(
         "uses-locals",
         "source",
-        "The function asks for its own variables or frame, or runs text: `locals`, `vars`, `dir`, "
-        "`globals`, `sys._getframe`, `inspect.currentframe`, `inspect.stack`, `eval` or `exec`.",
+        "The function asks for its own variables or frame, or runs source: `locals`, `vars`, "
+        "`dir`, `globals`, `sys._getframe`, `inspect.currentframe`, `inspect.stack`, `eval` or "
+        "`exec`.",
         "Name the variables, for example in a dictionary display.",
     ),
     Cause(
@@ -169,7 +170,7 @@ _ROWS: Final = (
         "private-names",
         "source",
         "The function lies in another class than its qualified name says, so that private names "
-        "(`__name`) cannot be told.",
+        "(`__name`) cannot be known.",
         "Define the function in the body of its class.",
     ),
     Cause(
@@ -227,8 +228,8 @@ _ROWS: Final = (
         "result-not-rebuildable",
         "capture",
         "The function returns, or stores in an argument, what a repetition cannot make anew.",
-        "Return arrays, numbers, text, containers of them, and objects of classes of your own that "
-        "the function made.",
+        "Return arrays, numbers, strings, containers of them, and objects of classes of your own "
+        "that the function made.",
     ),
     Cause(
         "outside-object",
@@ -291,7 +292,7 @@ _ROWS: Final = (
     Cause(
         "exception",
         "capture",
-        "An exception left the call, or one was raised that says more than a text: Python raises "
+        "An exception left the call, or one was raised that has more than a message: Python raises "
         "it.",
         "Test for the condition instead of catching. Exceptions of simple classes of Python and "
         "NumPy that the function catches itself are no reason: they are outcomes, as branches are.",
@@ -312,8 +313,8 @@ _ROWS: Final = (
     Cause(
         "one-by-one",
         "capture",
-        "Operations were compiled one by one, because memory that they write is shared in a way "
-        "that no graph can say.",
+        "Operations were compiled one by one, because memory that they write is shared so "
+        "that no graph can express it.",
         "Write to arrays that share no memory, for example to a copy.",
     ),
     Cause(

@@ -1,4 +1,4 @@
-"""Whether code was called by a signal handler: it runs in the middle of what it interrupted."""
+"""True if code was called by a signal handler: it runs in the middle of what it interrupted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def called_by_handler(ends: Callable[[types.CodeType], bool]) -> bool:
-    """Whether a handler's frame is among those that called this, before one with a code that ends.
+    """True if a handler's frame is among those that called this, before one with a code that ends.
 
     Python runs handlers on the main thread, between two instructions of whatever runs there.
     """
@@ -27,7 +27,7 @@ def called_by_handler(ends: Callable[[types.CodeType], bool]) -> bool:
 
 
 def raised_by_handler(error: BaseException) -> bool:
-    """Whether an exception came from a signal handler: then it says nothing about the program."""
+    """True if an exception came from a signal handler: then it says nothing about the program."""
     if isinstance(error, KeyboardInterrupt):
         return True  # Python's own handler has no frame
     codes = handler_codes()

@@ -136,5 +136,5 @@ def calls_itself(code: types.CodeType, name: str) -> bool:
 
 
 def is_calling(code: types.CodeType) -> bool:
-    """Whether a frame with this code is that of a caller that :class:`SourceLine` made."""
+    """True if a frame with this code is that of a caller that :class:`SourceLine` made."""
     return code.co_varnames == _CALL.co_varnames

@@ -40,17 +40,17 @@ KERNEL_ELEMENTS: dict[np.dtype, str] = {
 
 
 def is_compiled_dtype(dtype: np.dtype) -> bool:
-    """Whether kernels compute with a dtype; ``longlong`` is none of them, though it equals one."""
+    """True if kernels compute with a dtype; ``longlong`` is none of them, though it equals one."""
     return dtype in COMPILED_DTYPES and dtype.char in _CHARACTERS
 
 
 def is_graph_dtype(dtype: np.dtype) -> bool:
-    """Whether graphs have values of a dtype: one of kernels, or of complex numbers."""
+    """True if graphs have values of a dtype: one of kernels, or of complex numbers."""
     return is_compiled_dtype(dtype) or (dtype.kind == "c" and dtype in _PARTS)
 
 
 def is_complex(dtype: np.dtype) -> bool:
-    """Whether a dtype of a graph's value has two parts."""
+    """True if a dtype of a graph's value has two parts."""
     return dtype.kind == "c"
 
 

@@ -1,4 +1,4 @@
-"""Whether a debugger, or what measures coverage, follows the lines of this thread."""
+"""True if a debugger, or what measures coverage, follows the lines of this thread."""
 
 from __future__ import annotations
 

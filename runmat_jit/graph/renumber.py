@@ -23,7 +23,7 @@ def named(graph: Graph, values: Mapping[str, int]) -> Graph:
 
 
 def is_named(graph: Graph, values: Mapping[str, int], other: Graph) -> bool:
-    """Whether ``other`` is what ``named`` gives, the lines of its nodes included."""
+    """True if ``other`` is what ``named`` gives, the lines of its nodes included."""
     if (len(graph.nodes), len(graph.inputs)) != (len(other.nodes), len(other.inputs)):
         return False
     if graph.computations != other.computations:

@@ -150,11 +150,11 @@ class Builder:
         return self.prim("fma", a, b, c)
 
     def eq(self, a: Number, b: Number) -> Value:
-        """Whether two values are equal."""
+        """True if two values are equal."""
         return self.prim("eq", a, b)
 
     def ne(self, a: Number, b: Number) -> Value:
-        """Whether two values differ."""
+        """True if two values differ."""
         return self.prim("ne", a, b)
 
     def select(self, condition: Value, chosen: Number, other: Number) -> Value:
@@ -175,7 +175,7 @@ class Builder:
         return self.emit("libm", args, "f64", function=function)
 
     def ask(self, address: Value) -> Value:
-        """Whether the caller of the kernel wants it to end."""
+        """True if the caller of the kernel wants it to end."""
         return self.emit("ask", (address,), "i1", lane=False)
 
     def invoke(self, function: Value, *args: Value) -> None:
@@ -199,11 +199,11 @@ class Builder:
         return self.emit("multiply", args, "i1", lane=False, **attrs)
 
     def below(self, x: Value, limit: float) -> Value:
-        """Whether a float's magnitude is below a limit; open for NaN."""
+        """True if a float's magnitude is below a limit; open for NaN."""
         return self.emit("below", (x, self.const(limit, x.type)), "i1")
 
     def beyond(self, x: Value, limit: float) -> Value:
-        """Whether a float's magnitude is not below a limit; open for NaN."""
+        """True if a float's magnitude is not below a limit; open for NaN."""
         return self.emit("beyond", (x, self.const(limit, x.type)), "i1")
 
     def unknown(self, number: Literal, kind: str) -> Value:

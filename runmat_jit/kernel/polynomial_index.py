@@ -65,7 +65,7 @@ def coefficient(polynomial: Polynomial, variable: int) -> Polynomial | None:
 
 
 def mentions(polynomial: Polynomial, variables: frozenset[int]) -> bool:
-    """Whether any of the variables stands in the polynomial."""
+    """True if any of the variables stands in the polynomial."""
     return any(v in variables for monomial in polynomial for v in monomial)
 
 

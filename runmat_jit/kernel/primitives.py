@@ -115,7 +115,7 @@ COMBINES = ("add", "mul", "min", "max", "and", "or")
 
 
 def accepts(domain: Domain, kind: str) -> bool:
-    """Whether operands of value type ``kind`` are in ``domain``."""
+    """True if operands of value type ``kind`` are in ``domain``."""
     return {
         "float": kind in FLOATS,
         "integer": kind in INTEGERS,

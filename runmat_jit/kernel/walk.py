@@ -16,12 +16,12 @@ def every_instruction(body: Sequence[Instruction]) -> Iterator[Instruction]:
 
 
 def leaves(body: Sequence[Instruction]) -> bool:
-    """Whether a cell may end before its last instruction."""
+    """True if a cell may end before its last instruction."""
     return any(instruction.op == "leave" for instruction in every_instruction(body))
 
 
 def is_sequential(body: Sequence[Instruction]) -> bool:
-    """Whether a kernel is one cell of loops over single numbers: nothing in it has lanes."""
+    """True if a kernel is one cell of loops over single numbers: nothing in it has lanes."""
     found = list(every_instruction(body))
     in_lanes = any(instruction.op in ("lanes", "total") for instruction in found)
     return not in_lanes and any(instruction.op in ("while", "leave") for instruction in found)

@@ -142,7 +142,7 @@ class Arithmetic:
     loop: int = 0
     """Number of the loop whose turn is emitted: values with smaller ones are no turn's own."""
     place: int = 0
-    """Number of the way, or of the turn, that is emitted."""
+    """Number of the way, or of the iteration, that is emitted."""
     made_at: dict[int, int] = field(default_factory=dict)
     """Where results that may tell of events were made, by their numbers, until they are used."""
     ours: bool = False
@@ -593,7 +593,7 @@ class Arithmetic:
         return self.cast(x, dtype)
 
     def truth(self, x: Scalar) -> Value:
-        """Whether a number counts as true."""
+        """True if a number counts as true."""
         self.used(x)
         return self.cast(x, BOOL)
 
@@ -713,5 +713,5 @@ def least(kind: str) -> int:
 
 
 def fits(bounds: tuple[int, int], kind: str) -> bool:
-    """Whether all integers between bounds are of a type."""
+    """True if all integers between bounds are of a type."""
     return least(kind) <= bounds[0] and bounds[1] <= -least(kind) - 1

@@ -351,7 +351,7 @@ def _float(e: Emitter, x: Scalar) -> Item:
 
 
 def _has_whole(item: Item) -> bool:
-    """Whether arrays are among some values."""
+    """True if arrays are among some values."""
     return any(map(_has_whole, item.items)) if isinstance(item, Items) else is_whole(item)
 
 

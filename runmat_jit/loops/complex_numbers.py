@@ -1,7 +1,7 @@
 """Single complex numbers in loops: two real numbers each, with Python's formulas or NumPy's.
 
 A name that holds one is followed as two names (:func:`parts_of`): what is known of them is joined
-and carried from turn to turn as of any other number.
+and carried from iteration to iteration as of any other number.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def kinds_of(op: str, items: Sequence[Scalar | Complex]) -> frozenset[Kind]:
 
 
 def is_pythons(kinds: Sequence[Kind]) -> bool:
-    """Whether Python's complex number computes with NumPy's float64, which is one of its floats."""
+    """True if Python's complex number computes with NumPy's float64, which is one of its floats."""
     return kinds[0] == COMPLEX and all(kind == numpy_kind(FLOAT64) for kind in kinds[1:])
 
 
@@ -251,7 +251,7 @@ def power(emit: Arithmetic, x: Scalar | Complex, y: Scalar | Complex) -> Complex
 
 
 def compared(emit: Arithmetic, op: str, x: Scalar | Complex, y: Scalar | Complex) -> Scalar:
-    """Whether two numbers are equal; real ones have no imaginary part."""
+    """True if two numbers are equal; real ones have no imaginary part."""
     if isinstance(y, Scalar) and any(map(is_pythons, itertools.product(x.kinds, y.kinds))):
         only({*itertools.product(x.kinds, y.kinds)}, "a comparison")
         y = replace(y, kinds=frozenset((FLOAT,)))

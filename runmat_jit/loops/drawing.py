@@ -102,7 +102,7 @@ DRAWINGS: Final = (Drawing, NumpyDrawing)
 
 
 def is_generator(value: Any) -> bool:
-    """Whether a value is a generator that loops draw from, or stands for one meanwhile."""
+    """True if a value is a generator that loops draw from, or stands for one meanwhile."""
     return type(value) in DRAWINGS or is_own_generator(type(value)) or is_numpys_generator(value)
 
 
@@ -132,7 +132,7 @@ def commit(drawings: Iterable[Drawing | NumpyDrawing]) -> bool:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two states are the same one."""
+    """True if two states are the same one."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(is_same(a[name], b[name]) for name in a)
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)

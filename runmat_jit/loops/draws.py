@@ -1,4 +1,4 @@
-"""Draws of random numbers in a turn, from generators of :mod:`runmat_jit.random`.
+"""Draws of random numbers in an iteration, from generators of :mod:`runmat_jit.random`.
 
 A stream's position is a number that the loop carries; where the loop has ended, the generator goes
 on from there. Numbers are those of the rows of :mod:`runmat_jit.ops.random`, in any way to run.
@@ -168,5 +168,5 @@ def arguments(
 
 
 def is_none(node: ast.expr | None) -> bool:
-    """Whether an argument is not given, or None."""
+    """True if an argument is not given, or None."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)

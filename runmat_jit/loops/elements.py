@@ -81,9 +81,9 @@ def _within(e: Emitter, number: Scalar, at: Value, axis: Axis) -> Value:
 
 
 def _safe_along(e: Emitter, number: Scalar, axis: Axis) -> Value | None:
-    """Whether an index stays within its extent in all turns of the innermost loop."""
+    """True if an index stays within its extent in all iterations of the innermost loop."""
     line = e.arithmetic.line_of(number)
-    if not e.around or line is None or axis.dim is None:  # an extent of this turn's
+    if not e.around or line is None or axis.dim is None:  # an extent of this iteration's
         return None
     inside = e.around[-1]
     terms = tuple([(sign, value.number) for sign, value in line.terms])

@@ -1,4 +1,4 @@
-"""A loop statement as a kernel: one cell that runs some turns, from a state to the next.
+"""A loop statement as a kernel: one cell that runs some iterations, from a state to the next.
 
 The state holds what the loop carries from turn to turn, so that a long loop is run in slices. A
 kernel that leaves its cell before the end says so by the status that it does not write.
@@ -83,7 +83,7 @@ from runmat_jit.loops.wholes import known_dims
 LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
 STATUS, TURNS, SLOTS = 0, 1, 2
-"""Places in the state: the status, the turns so far, and the first value that is carried."""
+"""Places in the state: the status, the iterations so far, and the first value that is carried."""
 _SEVERAL: Final = "it is of several classes"
 _ROUNDS = 4
 """Times that a kernel is made of what the one before was found to append to lists."""
@@ -160,12 +160,12 @@ class Emitted:
         spans: Extents of the arrays that it stores at once.
         products: Calls of NumPy's inner loops.
         lanes: Axes along which it may run in tiles.
-        asks_numpy: A turn does what no kernel of recorded operations does.
+        asks_numpy: An iteration does what no kernel of recorded operations does.
         reduces: Only reductions tell elements apart.
         lists: What it appends to lists.
         drawn: Elements of a draw of random numbers that have a block in common, at most.
         drawn_arrays: Extents of arrays that NumPy's generators draw.
-        numbers: Of each table of numbers that lanes are told, how many there are in a turn.
+        numbers: Of each table of numbers that lanes are told, how many there are in an iteration.
         width: Elements that a lane has, where arrays are in registers; else 0.
         nest: For each loop, by its line, the names that it carries and their kinds.
 
@@ -206,7 +206,7 @@ class Emitted:
         return self._largest(self.spans, given)
 
     def knows(self, given: Sequence[Any]) -> bool:
-        """Whether all numbers are given that extents are made of."""
+        """True if all numbers are given that extents are made of."""
         places = [place for (source, _), place in self.places.items() if source == "number"]
         return all(isinstance(given[operand], int | np.integer) for operand, _ in places)
 
@@ -302,7 +302,7 @@ def analyzed(make: Callable[..., Emission], guess: Kind | None = None) -> Analys
         may_copy = emission.may_copy
         try:
             return emission.analyze()
-        except Unknown as unknown:  # names may be of other classes in the first turn
+        except Unknown as unknown:  # names may be of other classes in the first iteration
             if refused is None or (copies and not peel):  # made anew: a frame that holds what it
                 refused = partial(type(unknown), unknown.why, unknown.line)  # raises is a cycle
             if unknown.final:
@@ -313,7 +313,7 @@ def analyzed(make: Callable[..., Emission], guess: Kind | None = None) -> Analys
 
 @frozen_object
 class Reached:
-    """Where a loop is: the turns so far, whether it is over, and what it carries."""
+    """Where a loop is: the iterations so far, whether it is over, and what it carries."""
 
     turns: Value
     over: Value
@@ -382,7 +382,7 @@ class Emission:
         self.read_before: frozenset[str] = frozenset()
         """Buffers that are read to know what is iterated: each slice of the loop reads them."""
         self.copied: dict[str, Value] = {}
-        """Where the copies lie that names hold before the first turn."""
+        """Where the copies lie that names hold before the first iteration."""
         self.originals: set[int] = set()
         """The operands that have been copied."""
         self.ends: list[Known] = []
@@ -504,7 +504,7 @@ class Emission:
         return "it is a part of an array"
 
     def turn(self, number: Value) -> None:
-        """Emit one turn."""
+        """Emit one iteration."""
         e, node = self.e, self.node
         if isinstance(node, ast.While):
             statements.turn_while(e, node, self.ends)
@@ -612,7 +612,7 @@ class Emission:
         reached: Reached,
         last: Value,
     ) -> Sequence[Value]:
-        """A loop that may end early: the turns, whether it is over, and what it carries."""
+        """A loop that may end early: the iterations, whether it is over, and what it carries."""
         k, e = self.k, self.e
         block = k.while_([reached.turns, reached.over, *carried.starts])
         with block:
@@ -741,7 +741,7 @@ def stream_of(k: Builder, form: GeneratorForm) -> Stream | NumpyStream:
 
 
 def mentions_complex(source: LoopSource, forms: Forms, helpers: Mapping[Any, Helper]) -> bool:
-    """Whether names of a loop may hold complex numbers."""
+    """True if names of a loop may hold complex numbers."""
     dtypes = [
         form.dtype if isinstance(form, ArrayForm) else form.kind.dtype
         for form in forms.values()

@@ -73,11 +73,11 @@ class RegisterEmission(Emission):
         super().__init__(*args, **kwargs)
         self.e.memory = NoPlaces(self.k, self.e.extents)
         self.start_of: dict[str, Array] = {}
-        """The arrays from before the loop that names hold before the first turn."""
+        """The arrays from before the loop that names hold before the first iteration."""
         self.heads: dict[str, Array] = {}
-        """What names hold at the beginning of a turn, of what is in registers."""
+        """What names hold at the beginning of an iteration, of what is in registers."""
         self.depth = 0
-        """Turns that results go back, at most."""
+        """Iterations that results go back, at most."""
 
     def emit_along(self, lanes: Lanes, width: int) -> Emitted:
         """The kernel for arrays along an axis, of which each lane has so many elements."""
@@ -160,7 +160,7 @@ class RegisterEmission(Emission):
     def heads_of(
         self, held: Mapping[str, Array], head: Known, carry: Sequence[Value]
     ) -> dict[str, Array]:
-        """What names hold at the beginning of a turn."""
+        """What names hold at the beginning of an iteration."""
         width = self.streams.width
         for place, name in enumerate(held):
             item = head[name]
@@ -170,7 +170,7 @@ class RegisterEmission(Emission):
         return self.heads
 
     def numbers(self, loop: Repeated, carried: Carried, begun: Value, last: Value) -> Reached:
-        """All turns of what is computed of numbers."""
+        """All iterations of what is computed of numbers."""
         k, e, node = self.k, self.e, self.node
         over = k.const(False, "i1")
         guard = k.if_(begun < last, [begun, over, *carried.starts])
@@ -187,7 +187,7 @@ class RegisterEmission(Emission):
         return Reached(guard.out[0], guard.out[1], guard.out[2:])
 
     def names_in_registers(self, head: Known, end: Known) -> dict[str, Array]:
-        """The arrays that a turn leaves to the next, or that are read after the loop."""
+        """The arrays that an iteration leaves to the next, or that are read after the loop."""
         found: dict[str, Array] = {}
         for name in sorted(head):
             items = [head[name], *([end.get(name)] if name in self.source.results else [])]
@@ -243,7 +243,7 @@ class RegisterEmission(Emission):
             first.yield_()
 
     def end_of(self, name: str, place: int, carry: Sequence[Value]) -> Sequence[Value]:
-        """The elements that a name has at the end of a turn."""
+        """The elements that a name has at the end of an iteration."""
         width = self.streams.width
         item = self.end.get(name)
         if isinstance(item, Array) and item.held:

@@ -29,9 +29,9 @@ from runmat_jit.loops.values import Array, Item, Line
 from runmat_jit.loops.wholes import arrays_in
 
 LIVE, BROKEN = "%live", "%broken"
-"""Whether the turn of a loop still goes on, and whether the loop does not."""
+"""True if the iteration of a loop still goes on, and whether the loop does not."""
 DOUBT = "%doubt"
-"""Whether something has happened that Python has to do: then nothing computed here will count."""
+"""True if something has happened that Python has to do: then nothing computed here will count."""
 
 Known = dict[str, Item]
 """What is known of names."""
@@ -39,11 +39,11 @@ Known = dict[str, Item]
 
 @slotted
 class Around:
-    """A loop whose turn is emitted.
+    """A loop whose iteration is emitted.
 
     ``waits``: it is a ``while``. ``accesses``: the indices that move along lines in it, each with
     its extent, by what identifies them; ``safe``: whether all of them stay within their extents in
-    all turns; None: nobody knows.
+    all iterations; None: nobody knows.
     """
 
     number: int
@@ -80,12 +80,12 @@ class Emitter:
     extents: Extents
     memory: Memory
     caller: Value
-    """The address of who tells, in long loops within a turn, that the kernel is to end."""
+    """The address of who tells, in long loops within an iteration, that the kernel is to end."""
     exact: bool
-    """Whether each operation on arrays looks for its own events; else results tell that there may
+    """True if each operation on arrays looks for its own events; else results tell that there may
     have been some."""
     has_long_rows: bool
-    """Whether a row may have more elements than one ``total``: then it is taken in cells."""
+    """True if a row may have more elements than one ``total``: then it is taken in cells."""
 
     # -- names -------------------------------------------------------------------------------------
     chains: Mapping[Chain, Item]
@@ -98,16 +98,16 @@ class Emitter:
     names: Known = field(default_factory=dict)
     """What is known here."""
     numpys: dict[int, Item] = field(default_factory=dict)
-    """Whether numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
+    """True if numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
     hidden: frozenset[str] = frozenset()
     """What every loop carries, and every function is given, beside the names: where streams of
     random numbers are."""
     has_complex: bool = False
-    """Whether names may hold complex numbers."""
+    """True if names may hold complex numbers."""
 
     # -- loops, and functions of the program's -----------------------------------------------------
     around: list[Around] = field(default_factory=list)
-    """The loops whose turns are emitted, the innermost one last."""
+    """The loops whose iterations are emitted, the innermost one last."""
     analyzing: bool = False
     """True while no code is kept: loops are analyzed then, and not written."""
     heads: dict[tuple[Any, int], Known] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Emitter:
     frames: list[Known] = field(default_factory=list)
     """The names of those that call the function whose body is emitted."""
     begun: Value | None = None
-    """The turns before this slice of the loop, where what it iterates is emitted."""
+    """The iterations before this slice of the loop, where what it iterates is emitted."""
     computed_first: list[Instruction] = field(default_factory=list)
     """Of that: what is computed before the first slice alone."""
 
@@ -142,7 +142,7 @@ class Emitter:
     mask: Any = None
     """The mask of the elements that are computed, if they are chosen by one."""
     asks_numpy: bool = False
-    """Whether something was emitted that no kernel of recorded operations does."""
+    """True if something was emitted that no kernel of recorded operations does."""
     streams: Streams | None = None
     """Where arrays are in registers: the code of lanes, beside that of numbers."""
 
@@ -155,7 +155,7 @@ class Emitter:
     calls: Buffer | None = None
     """What inner loops of NumPy's are given."""
     products: int = 0
-    """How many of them are called."""
+    """Number of them that are called."""
     blocks: Mapping[ast.expr, Any] = field(default_factory=dict)
     """Products that are computed in blocks of rows (:mod:`.row_products`)."""
     counted: Iteration | None = None
@@ -163,7 +163,7 @@ class Emitter:
     addresses: dict[str, Value] = field(default_factory=dict)
     """Addresses of arrays, and of what inner loops are given, by parameters."""
     ordered: bool = False
-    """Whether numbers are drawn by NumPy's generators, one after the other."""
+    """True if numbers are drawn by NumPy's generators, one after the other."""
     drawn_arrays: set[tuple[Dim, ...]] = field(default_factory=set)
     """Extents of the arrays that are drawn so."""
     drawn: int = 0
@@ -174,13 +174,13 @@ class Emitter:
     # -- lists -------------------------------------------------------------------------------------
     lists: Mapping[int, Growing] = field(default_factory=dict)
     counts: Buffer | None = None
-    """How many items each list has."""
+    """Number of items each list has."""
     shared: dict[int, tuple[Array, LastItem | None]] = field(default_factory=dict)
     """Arrays that names hold, and lists, too, by where they lie; None: it is not in each turn."""
     changed: set[tuple[np.dtype, tuple[Dim, ...]]] = field(default_factory=set)
     """Of what dtype and shape arrays are that a list may hold, and that are stored to."""
     turn_place: int = -1
-    """Where a turn of the loop is emitted, outside of all decisions."""
+    """Where an iteration of the loop is emitted, outside of all decisions."""
 
     def fix(self, *numbers: int, reduces: bool = False) -> None:
         """Along extents of these numbers elements are told apart: by reductions, or another way."""

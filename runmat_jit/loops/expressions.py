@@ -439,5 +439,5 @@ def _either(e: Emitter, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Ite
 
 
 def has_return(node: ast.AST) -> bool:
-    """Whether something in a statement returns."""
+    """True if something in a statement returns."""
     return any(isinstance(each, ast.Return) for each in ast.walk(node))

@@ -36,7 +36,7 @@ from runmat_jit.loops.wholes import known_dims
 
 @frozen
 class Turns:
-    """How often a ``for`` runs, and what its target is in turn ``k``.
+    """Number of times that a ``for`` runs, and what its target is in iteration ``k``.
 
     ``unrolled``: it has so many turns, each written by itself, of which ``item`` gets the number.
     """
@@ -88,18 +88,18 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
 
 
 def _number(k: Value) -> int:
-    """The number of a turn that is written by itself."""
+    """The number of an iteration that is written by itself."""
     assert k.literal is not None, "it is known"
     return int(k.literal)
 
 
 def _before(e: Emitter, last: Value | int, k: Value) -> Value:
-    """The turn that comes so many before the last one."""
+    """The iteration that comes so many before the last one."""
     return e.k.const(last - _number(k), "i64") if isinstance(last, int) else last - k
 
 
 def _is_iterator(e: Emitter, node: ast.expr) -> bool:
-    """Whether an expression makes what Python does not reverse."""
+    """True if an expression makes what Python does not reverse."""
     made_by = e.item(node.func) if isinstance(node, ast.Call) else None
     return isinstance(made_by, Object) and made_by.value in (enumerate, zip, reversed)
 

@@ -26,7 +26,7 @@ def kind_of(source: LoopSource, emitted: Emitted) -> str:
 
 
 def keeps_each_turn(source: LoopSource, _emitted: Emitted) -> bool:
-    """Whether each turn stores, at its own place, what it has made of the turn before."""
+    """True if each iteration stores, at its own place, what it has made of the iteration before."""
     target = getattr(source.node, "target", None)
     if not isinstance(target, ast.Name):
         return False
@@ -44,7 +44,7 @@ def keeps_each_turn(source: LoopSource, _emitted: Emitted) -> bool:
 
 
 def only_accumulates(source: LoopSource, emitted: Emitted) -> bool:
-    """Whether all that a turn leaves to the next is sums, products or extremes so far."""
+    """True if all that an iteration leaves to the next is sums, products or extremes so far."""
     body = source.node.body
     names = set(carried(body))
     if emitted.written or emitted.lists or not names or source.is_while:
@@ -111,7 +111,7 @@ def tests(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
 
 
 def carried(body: Sequence[ast.stmt]) -> list[str]:
-    """The names that a turn reads before it binds them anew."""
+    """The names that an iteration reads before it binds them anew."""
     bound, found = set[str](), dict[str, None]()
     for statement in stores(body):
         read = names_in(statement.value)
@@ -134,7 +134,7 @@ def targets_of(statement: Store) -> Iterator[ast.expr]:
 
 
 def accumulates(statement: Store, name: str) -> bool:
-    """Whether an assignment makes a name its own value so far, and something else."""
+    """True if an assignment makes a name its own value so far, and something else."""
     if isinstance(statement, ast.AugAssign):
         return name not in names_in(statement.value)
     match statement.value:
@@ -150,7 +150,7 @@ def accumulates(statement: Store, name: str) -> bool:
 
 
 def is_at_other_place(value: ast.expr, place: ast.Subscript) -> bool:
-    """Whether an expression reads the array that is stored to, but at another place."""
+    """True if an expression reads the array that is stored to, but at another place."""
     array, index = ast.dump(place.value), ast.dump(place.slice)
     return any(
         ast.dump(node.value) == array and ast.dump(node.slice) != index
@@ -160,7 +160,7 @@ def is_at_other_place(value: ast.expr, place: ast.Subscript) -> bool:
 
 
 def multiplies(source: LoopSource) -> bool:
-    """Whether there are matrix products in a body."""
+    """True if there are matrix products in a body."""
     return any(
         isinstance(node, ast.MatMult)
         or (isinstance(node, ast.Attribute) and node.attr in ("dot", "matmul", "vecdot", "matvec"))

@@ -1,4 +1,4 @@
-"""Lanes of a loop: an axis along which its turns do the same for each element, by itself.
+"""Lanes of a loop: an axis along which its iterations do the same for each element, by itself.
 
 There a loop may run in tiles (:mod:`.tiles`).
 """

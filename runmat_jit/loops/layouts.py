@@ -61,7 +61,7 @@ class ListLayout:
     """What a loop appends to one list.
 
     ``operand`` is its number; ``begins``: its items from before are the first ones of the column;
-    ``each``: how many items a turn appends at most; None: that is open.
+    ``each``: how many items an iteration appends at most; None: that is open.
     """
 
     operand: int
@@ -71,7 +71,7 @@ class ListLayout:
 
     @property
     def keeps_arrays(self) -> bool:
-        """Whether arrays are among the items."""
+        """True if arrays are among the items."""
         leaves = [leaf for layout in self.layouts for leaf in leaves_of(layout)]
         return any(isinstance(leaf, Pool) for leaf in leaves)
 
@@ -162,7 +162,7 @@ class Growing:
 
     @property
     def begins(self) -> bool:
-        """Whether its items from before the loop can be read."""
+        """True if its items from before the loop can be read."""
         return self.form.kind is not None
 
     def number(self, layout: Layout) -> int:

@@ -133,7 +133,7 @@ def append(e: Emitter, base: Item, node: ast.expr) -> None:
 
 
 def _count_of(e: Emitter, growing: Growing) -> Value:
-    """How many items lie in the columns."""
+    """Number of items that lie in the columns."""
     assert e.counts is not None, "there are lists"
     return e.k.load(e.counts, growing.place, 0)
 

@@ -39,7 +39,7 @@ class Pool:
 
 
 Pools = Mapping[Pool, int]
-"""How many places each has."""
+"""Number of scalars or addresses that each pool has."""
 
 
 @slotted
@@ -126,7 +126,7 @@ class Memory:
         return [homes[number] for number in sorted(others)], place
 
     def are_apart(self, a: Array, b: Array) -> bool:
-        """Whether two arrays that the loop has made share no element for sure."""
+        """True if two arrays that the loop has made share no element for sure."""
         if a.home is None or b.home is None or (a.dtype, a.pool) != (b.dtype, b.pool):
             return True
         mine, its = a.home.number, b.home.number

@@ -17,7 +17,7 @@ MOST_TURNS: Final = 1 << 14
 """Of a loop that native code runs to its end: others are run in slices, between which signals are
 handled and other threads run."""
 MOST_STORED: Final = 1 << 18
-"""Elements that all turns of it may store at once, likewise."""
+"""Elements that all iterations of it may store at once, likewise."""
 _FORMS: Final = (ArrayForm, NumberForm, ObjectForm)
 
 
@@ -50,7 +50,7 @@ class NativeLoop:
         given: Numbers and shapes of operands for which there is memory for the arrays it makes.
         watch: What ends it.
         limit: Turns that it may have.
-        count: Is told of runs: how many, all their turns, and those of the last.
+        count: Is told of runs: how many, all their iterations, and those of the last.
 
     """
 
@@ -62,7 +62,7 @@ class NativeLoop:
 
 
 def is_for_native_code(emitted: Emitted, forms: Iterable[Form]) -> bool:
-    """Whether a run takes arrays and numbers, and makes numbers and new arrays, and no more."""
+    """True if a run takes arrays and numbers, and makes numbers and new arrays, and no more."""
     if emitted.lists or emitted.numbers or emitted.width:
         return False
     results = [what for _, what in emitted.results]
@@ -74,7 +74,7 @@ def is_for_native_code(emitted: Emitted, forms: Iterable[Form]) -> bool:
 
 
 def is_complex_number(form: Form) -> bool:
-    """Whether a form is that of a complex number."""
+    """True if a form is that of a complex number."""
     return isinstance(form, NumberForm) and is_complex(form.kind.dtype)
 
 

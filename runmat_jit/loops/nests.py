@@ -40,19 +40,19 @@ from runmat_jit.loops.values import (
 )
 
 _LISTENS: Final = 1 << 18
-"""Turns of an inner loop after which the caller is asked whether to go on."""
+"""Iterations of an inner loop after which the caller is asked whether to go on."""
 _UNROLLED: Final = 64
 """Times that a statement is written at most."""
 _ROUNDS: Final = 6
-"""Turns after which what is known at the head of a loop is settled, or nothing is."""
+"""Iterations after which what is known at the head of a loop is settled, or nothing is."""
 
 Around_ = tuple[Item | None, Item | None]
-"""Whether the turn around is live, and its loop over."""
+"""True if the iteration around is live, and its loop over."""
 
 
 @frozen
 class Repeated:
-    """A loop: its statement, and what emits the turn of a number."""
+    """A loop: its statement, and what emits the iteration of a number."""
 
     node: Loop
     turn: Callable[[Value], None]
@@ -60,7 +60,7 @@ class Repeated:
 
 @frozen
 class Settled:
-    """What is known of the names that a loop binds: at its head, and at the end of a turn.
+    """What is known of the names that a loop binds: at its head, and at the end of an iteration.
 
     ``inside``: what was found of its indices.
     """
@@ -81,9 +81,9 @@ class Carried:
 
 
 def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> None:
-    """A loop inside of another: it may run no turn at all.
+    """A loop inside of another: it may run no iteration at all.
 
-    ``count``: its turns, None for a ``while``; ``begin``: those that have been emitted before.
+    ``count``: its iterations, None for a ``while``; ``begin``: those that have been emitted before.
     """
     if e.streams is not None:
         raise Unknown("a loop within a turn")
@@ -131,12 +131,12 @@ def _written(
 
 
 def _leave_turn(e: Emitter) -> Around_:
-    """Forget whether the turn is live that is emitted, while another loop is."""
+    """Forget whether the iteration is live that is emitted, while another loop is."""
     return e.names.pop(LIVE, None), e.names.pop(BROKEN, None)
 
 
 def _enter_turn(e: Emitter, around: Around_) -> None:
-    """Go on in the turn around, if there is one."""
+    """Go on in the iteration around, if there is one."""
     _leave_turn(e)
     for name, item in zip((LIVE, BROKEN), around, strict=True):
         if item is not None:
@@ -144,7 +144,7 @@ def _enter_turn(e: Emitter, around: Around_) -> None:
 
 
 def _peel(e: Emitter, loop: Repeated, count: Value | None) -> None:
-    """A loop whose first turn is written by itself: names are of other classes there."""
+    """A loop whose first iteration is written by itself: names are of other classes there."""
     k, around, zero = e.k, _leave_turn(e), e.k.const(0, "i64")
 
     def run() -> None:
@@ -165,7 +165,7 @@ def _peel(e: Emitter, loop: Repeated, count: Value | None) -> None:
 
 
 def unroll(e: Emitter, loop: Repeated, count: int) -> None:
-    """A loop of few turns, each written by itself.
+    """A loop of few iterations, each written by itself.
 
     Raises:
         Unknown: loops around are, too, and all would be written too often.
@@ -193,7 +193,7 @@ def unroll(e: Emitter, loop: Repeated, count: int) -> None:
 
 
 def first_turn(e: Emitter, loop: Repeated, number: int = 0) -> Scalar:
-    """Emit a turn by itself, of what is known before it; whether the loop is over then."""
+    """Emit an iteration by itself, of what is known before it; whether the loop is over then."""
     known = _known_to(e, loop.node)
     settled = Settled(known, known, _entered(e, loop))
     turn(e, loop, Carried(settled, (), {}), (), e.k.const(number, "i64"))
@@ -235,7 +235,7 @@ def counted(
     """A loop that nothing ends before its count.
 
     Where no other loop is in it, it is there twice: without tests of the indices that are known
-    to stay within their extents in all turns, and with them.
+    to stay within their extents in all iterations, and with them.
     """
     inside = carried.settled.inside
     if inside.safe is None or has_loops(loop.node):
@@ -279,7 +279,7 @@ def turn(
     *,
     listens: bool = False,
 ) -> Known:
-    """Emit one turn; what is known at its end.
+    """Emit one iteration; what is known at its end.
 
     ``listens``: the caller of the kernel may want it to end here.
     """
@@ -312,7 +312,7 @@ def _turn(
     for name, value in zip(carried.names, values, strict=True):
         if register(head[name]) is not None:
             known = e.names[name] = in_register(head[name], value)
-            if is_numpys_float(known):  # of the turn before, where nobody may have used it
+            if is_numpys_float(known):  # of the iteration before, where nobody may have used it
                 arithmetic.made_at[value.number] = arithmetic.place
     e.names[LIVE] = literal(e.k, number=True)
     e.names[BROKEN] = literal(e.k, number=False)
@@ -322,7 +322,7 @@ def _turn(
     for name in sorted(_names_bound(e, loop.node)):
         item = e.names.get(name)
         if isinstance(item, Scalar) and isinstance(head[name], Scalar):
-            arithmetic.used(item)  # in the next turn
+            arithmetic.used(item)  # in the next iteration
         elif isinstance(item, Scalar):
             arithmetic.dropped(item)
     return e.names
@@ -338,7 +338,7 @@ def _listen(e: Emitter, number: Value) -> None:
 
 
 def yields(e: Emitter, end: Known, carried: Carried, old: Sequence[Value]) -> list[Value]:
-    """What a turn carries on."""
+    """What an iteration carries on."""
     found = []
     for name, value in zip(carried.names, old, strict=True):
         item, kind = end.get(name), carried.kinds[name]
@@ -458,7 +458,7 @@ def carried_by(e: Emitter, node: Loop, settled: Settled) -> Carried:
 
 
 def secure(e: Emitter, inside: Around, count: Value | None) -> None:
-    """See whether the indices that move along lines stay within their extents in all turns."""
+    """See whether the indices that move along lines stay within their extents in all iterations."""
     if e.streams is not None:  # they are tested where numbers are computed, which takes no time
         return
     k, found = e.k, []
@@ -479,7 +479,7 @@ def secure(e: Emitter, inside: Around, count: Value | None) -> None:
 
 
 def is_numpys_float(item: Item) -> bool:
-    """Whether a value may be a float of NumPy's, which tells of events."""
+    """True if a value may be a float of NumPy's, which tells of events."""
     return (
         isinstance(item, Scalar) and item.is_float and any(not kind.python for kind in item.kinds)
     )
@@ -493,12 +493,12 @@ def as_held(known: Scalar, head: Item, value: Value) -> Item:
 
 
 def has_loops(node: Loop) -> bool:
-    """Whether other loops are in a loop."""
+    """True if other loops are in a loop."""
     return any(isinstance(each, Loop) for each in ast.walk(node) if each is not node)
 
 
 def breaks(node: Loop) -> bool:
-    """Whether a ``break`` may end a loop itself."""
+    """True if a ``break`` may end a loop itself."""
     pending: list[ast.AST] = list(node.body)
     while pending:
         each = pending.pop()

@@ -1,4 +1,4 @@
-"""Draws of random numbers in a turn, from NumPy's own generators, by NumPy's own C functions.
+"""Draws of random numbers in an iteration, from NumPy's own generators, by NumPy's own C functions.
 
 They draw from a copy of the generator's state, one number after the other in the order of the
 program, whatever decides how many: the generator goes on from there where the loop has ended.

@@ -299,7 +299,7 @@ def put_element(e: Emitter, at: Array, value: Value, point: Point) -> None:
 
 
 def may_overlap(e: Emitter, x: Any, at: Array) -> bool:
-    """Whether elements that an expression reads may be stored to before."""
+    """True if elements that an expression reads may be stored to before."""
     if isinstance(x, Lazy):
         return any(may_overlap(e, operand, at) for operand in x.operands)
     if is_complex(at.dtype):
@@ -401,7 +401,7 @@ def truth_at(e: Emitter, mask: Array, outer: Sequence[Value]) -> Value:
 
 # -- memory ----------------------------------------------------------------------------------------
 def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
-    """Memory for an array with these axes; their extents may change from turn to turn."""
+    """Memory for an array with these axes; their extents may change from iteration to iteration."""
     dims = tuple([dim for axis in axes for dim in axis.most])
     if not all(axis.most for axis in axes):
         raise Unknown("a new array whose extent is not known before the loop")
@@ -442,7 +442,7 @@ def fill_new(e: Emitter, made: Array, x: Whole | Scalar) -> None:
 
 
 def is_draw(x: Whole) -> TypeGuard[Lazy]:
-    """Whether an expression is a draw of random numbers, and nothing else."""
+    """True if an expression is a draw of random numbers, and nothing else."""
     return isinstance(x, Lazy) and isinstance(x.operands[0], Position)
 
 

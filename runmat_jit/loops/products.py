@@ -242,7 +242,7 @@ def _address_of(e: Emitter, x: Array) -> Value:
 
 
 def is_mirrored(x: Any) -> bool:
-    """Whether all arrays of an expression are matrices in the opposite order of their axes."""
+    """True if all arrays of an expression are matrices in the opposite order of their axes."""
     if isinstance(x, Array):
         return len(x.axes) == 2 and x.mirrored
     return not isinstance(x, Lazy) or all(map(is_mirrored, x.operands))

@@ -53,9 +53,9 @@ SHORT: Final = GUARDED * OPERATIONS
 UNROLLED: Final = 2 * WORTH
 """The same of loops whose iterations could be recorded one by one, and be kernels."""
 SMALL: Final = ELEMENTS // 2
-"""Elements of arrays up to which a turn takes no longer than the launches of its kernels."""
+"""Elements of arrays up to which an iteration takes no longer than the launches of its kernels."""
 LISTS: Final = 9
-"""How many times as many take as long as a call of one that appends to lists: by the program."""
+"""Iterations that take as long as a native call of a loop that appends to the program's lists."""
 REPLAYED: Final = 2048
 """Iterations up to which recorded kernels give the arrays of a list sooner than a native call."""
 HELD: Final = 16
@@ -118,19 +118,19 @@ class LoopCall:
         self.least = SHORT
         """Work from which on a run gains, as far as that is known (:meth:`decide`)."""
         self.per_turn, self.asked = 1, 0
-        """Operations of Python's in a turn, about."""
+        """Operations of Python's in an iteration, about."""
         self.expected = 0
         """Operations of Python's in the run that is looked at, about."""
         self.expected_turns = 0
-        """Of the same, its turns."""
+        """Of the same, its iterations."""
         self.turns = 0
         """Of the last run."""
         self.last: LastRun | None = None
         self.held = False
-        """Whether the last run had its arrays in registers."""
+        """True if the last run had its arrays in registers."""
         self.careful = False
         self.rounds = False
-        """Whether some bits of a kernel's are our own, not NumPy's."""
+        """True if some bits of a kernel's are our own, not NumPy's."""
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
@@ -139,11 +139,11 @@ class LoopCall:
         self.kind = "element_loop"
         """What its body does (:mod:`.kinds`)."""
         self.has_arrays = False
-        """Whether a kernel of it stores arrays at once, or multiplies some."""
+        """True if a kernel of it stores arrays at once, or multiplies some."""
         self.asks_numpy = False
-        """Whether a turn, recorded, would call NumPy between kernels."""
+        """True if an iteration, recorded, would call NumPy between kernels."""
         self.keeps_arrays = False
-        """Whether it appends arrays to lists."""
+        """True if it appends arrays to lists."""
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -328,14 +328,14 @@ class LoopCall:
         return native_loop(last, self.count_native)
 
     def count_native(self, runs: int, turns: int, last: int) -> None:
-        """Count runs by native code, all their turns, and those of the last."""
+        """Count runs by native code, all their iterations, and those of the last."""
         self.turns, self.poor = last, 0
         self.services.count("loops_run", runs)
         self.services.count_loop(self.kind, turns, runs=runs)
         self.services.count("loop_turns", turns)
 
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
-        """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
+        """True if so many turns take longer than a native call; ``recorded``: or than kernels."""
         least = self.least if recorded else max(self.least, WORTH)
         least *= LISTS if self.source.grown else 1
         return turns * self.per_turn * self.weight >= least
@@ -351,7 +351,7 @@ class LoopCall:
             self.least = UNROLLED if unrolls else WORTH
 
     def is_kept(self, found: Emitted, given: Sequence[Any]) -> bool:
-        """Whether kernels of a few recorded turns have all of them in registers, as no run has."""
+        """True if kernels of a few recorded turns have all of them in registers, as no run has."""
         of_few = found.lanes and found.reduces and 1 < found.mixed(given) <= IN_REGISTERS
         small = found.span(given) <= SMALL or self.expected >= LONG_WITH_GAPS
         return bool(of_few) and not (small or self.asks_numpy)
@@ -373,7 +373,7 @@ class LoopCall:
         return stores or self._is_held(found, forms)
 
     def _is_held(self, found: Emitted, forms: Forms) -> bool:
-        """Whether a kernel can have its arrays in registers, along some axis."""
+        """True if a kernel can have its arrays in registers, along some axis."""
         every = [
             self.emitted_registers(found, each, forms, careful=found.ours) for each in found.lanes
         ]
@@ -387,7 +387,7 @@ class LoopCall:
 
     @property
     def replays_better(self) -> bool:
-        """Whether a replay of kernels takes less than the next run, with lists of its results."""
+        """True if a replay of kernels takes less than the next run, with lists of its results."""
         if not self.has_arrays:
             return False
         part = 128 if self.asks_numpy else 1 if self.keeps_arrays else 8
@@ -395,12 +395,12 @@ class LoopCall:
 
     @property
     def gave_up(self) -> bool:
-        """Whether it has left so often that it is not tried any more."""
+        """True if it has left so often that it is not tried any more."""
         return self.exits >= FAILURES
 
     @property
     def is_poor(self) -> bool:
-        """Whether its last runs did little, so that it is tried now and then only."""
+        """True if its last runs did little, so that it is tried now and then only."""
         return self.poor >= OFTEN
 
     def look(self, forms: Forms) -> Emitted | Unknown:

@@ -1,4 +1,4 @@
-"""Turns inside of lanes: arrays of a loop are values in registers, one a lane.
+"""Iterations inside of lanes: arrays of a loop are values in registers, one a lane.
 
 Two streams of code come of one walk over the statements. What is computed of numbers runs first,
 all turns of a slice, with all tests; what lanes need of it lies in a table of the slice's turns.
@@ -214,7 +214,7 @@ def held_by(item: Item | None) -> tuple[Value, ...]:
 
 
 def _holds(items: Items, held: tuple[Value, ...]) -> bool:
-    """Whether an array is in a tuple."""
+    """True if an array is in a tuple."""
     return any(
         _holds(each, held)
         if isinstance(each, Items)
@@ -224,10 +224,10 @@ def _holds(items: Items, held: tuple[Value, ...]) -> bool:
 
 
 def computes(kernel: Kernel) -> bool:
-    """Whether lanes compute so much for each element of memory that they do not wait for it.
+    """True if lanes compute so much for each element of memory that they do not wait for it.
 
     Where they would, turns that go along the rows of arrays take less: memory is read in order.
-    Elements that are the same in all turns are in a register, or next to the core, as it is.
+    Elements that are the same in all iterations are in a register, or next to the core, as it is.
     """
     accesses = work = 0
     lanes = (each for each in every_instruction(kernel.body) if each.op == "lanes")
@@ -242,7 +242,7 @@ def computes(kernel: Kernel) -> bool:
 
 
 def _depending_on(turns: Instruction) -> set[int]:
-    """The numbers of values that may be others in the next turn."""
+    """The numbers of values that may be others in the next iteration."""
     assert turns.block is not None, "it is a loop"
     index, carried = turns.block.index, turns.block.carried
     found = {each.number for each in carried} | ({index.number} if index is not None else set())

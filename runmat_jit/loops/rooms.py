@@ -34,15 +34,15 @@ from runmat_jit.loops.memory import Pool
 from runmat_jit.loops.values import INT
 
 AHEAD: Final = 1 << 24
-"""Bytes of a column for which there is room before a slice, but for one turn at least."""
+"""Bytes of a column for which there is room before a slice, but for one iteration at least."""
 _GUESS: Final = 16
-"""Items that a turn is taken to append at first, where that is open."""
+"""Items that an iteration is taken to append at first, where that is open."""
 _MORE: Final = 8
 """By how much more room there is in the next run, after one for which there was too little."""
 _MOST: Final = 1 << 30
 """Items for which there is no room."""
 _FIRST: Final = 1 << 12
-"""Turns of a first slice, where a run before had as many."""
+"""Iterations of a first slice, where a run before had as many."""
 _SPARED: Final = 1 << 24
 """Bytes of memory that are kept from run to run: pages that are new cost more than what is done."""
 _TAGS: Final = np.dtype(np.int32)
@@ -113,7 +113,7 @@ def make_rooms(
 
 
 def is_of_lists(name: str) -> bool:
-    """Whether a parameter is one that :class:`Rooms` fills."""
+    """True if a parameter is one that :class:`Rooms` fills."""
     return name == COUNTS or (name[0] in "lbmt" and name[1:].replace("_", "").isdigit())
 
 
@@ -134,7 +134,7 @@ class Filling:
         self.block = block
 
     def fit(self, turns: int, done: int) -> int:
-        """Make room for some turns more after those, or for fewer: how many."""
+        """Make room for some iterations more after those, or for fewer: how many."""
         wanted = []
         for each, count in zip(self.lists, self.counts, strict=True):
             per_turn = each.per_turn(count, done)
@@ -186,7 +186,7 @@ class Filled:
         self.memory: list[np.ndarray] = []
 
     def per_turn(self, count: int, done: int) -> int:
-        """How many items a turn is taken to append, one at least."""
+        """Number of items an iteration is taken to append, one at least."""
         each = self.of.layout.each
         if each is None:
             each = 2 * (count - self.begun) // done + 1 if done else _GUESS

@@ -19,7 +19,7 @@ from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram, chain_o
 MOST: Final = 1024
 """Loops that are known; replays know their own."""
 TURNS: Final = 64
-"""Turns that a loop is taken to have where nobody knows."""
+"""Iterations that a loop is taken to have where nobody knows."""
 CALLED: Final = 12
 """Operations of Python's that take as long as a function of NumPy's or a method, at least."""
 REDUCED: Final = 40
@@ -119,7 +119,7 @@ def _work_of_call(function: ast.Attribute) -> int:
 
 
 def turns_of(loop: Loop, number: Callable[[ast.expr], int | None]) -> int | None:
-    """The turns of a loop, unless something ends it early; None: nobody knows."""
+    """The iterations of a loop, unless something ends it early; None: nobody knows."""
     return _items_of(loop.iter, number) if isinstance(loop, ast.For) else None
 
 

@@ -157,17 +157,17 @@ def _dim_of_slice(axis: Axis, start: Scalar | None, stop: Scalar | None, step: i
 
 
 def is_sliced(part: ast.expr) -> bool:
-    """Whether an index leaves an axis."""
+    """True if an index leaves an axis."""
     return isinstance(part, ast.Slice) or is_new_axis(part) or is_dots(part)
 
 
 def is_new_axis(part: ast.expr) -> bool:
-    """Whether an index is None, which is called ``np.newaxis``, too."""
+    """True if an index is None, which is called ``np.newaxis``, too."""
     if isinstance(part, ast.Attribute):
         return part.attr == "newaxis"
     return isinstance(part, ast.Constant) and part.value is None
 
 
 def is_dots(part: ast.expr) -> bool:
-    """Whether an index stands for all axes that others do not name."""
+    """True if an index stands for all axes that others do not name."""
     return isinstance(part, ast.Constant) and part.value is Ellipsis

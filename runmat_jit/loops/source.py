@@ -97,7 +97,7 @@ class LoopSource:
 
     @property
     def is_while(self) -> bool:
-        """Whether it is a ``while`` statement."""
+        """True if it is a ``while`` statement."""
         return isinstance(self.node, ast.While)
 
     @property
@@ -213,7 +213,7 @@ def default_of(name: str) -> Chain:
 
 
 def returns(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements return whatever happens in them."""
+    """True if statements return whatever happens in them."""
     last = body[-1] if body else None
     if isinstance(last, ast.If):
         return returns(last.body) and returns(last.orelse)
@@ -305,7 +305,7 @@ _NAMES: Final = {
 
 
 def qualifies(loop: Loop) -> bool:
-    """Whether all of a loop is syntax that may run natively, and some of it does something."""
+    """True if all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
         acts = grown_by(loop) or any(procedures_in(loop))
         if not acts and not returns_in(loop):
@@ -337,7 +337,7 @@ def children_of(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
-    """Whether a loop in a node may end by what only others change: a name, an attribute, an item.
+    """True if a loop in a node may end by what only others change: a name, an attribute, an item.
 
     ``where`` as of :func:`find_loops`.
     """
@@ -359,7 +359,7 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
 
 
 def _ends(statement: ast.If) -> bool:
-    """Whether a loop, or a function, ends in one of the branches."""
+    """True if a loop, or a function, ends in one of the branches."""
     ends = ast.Break | ast.Return | ast.Raise
     return any(isinstance(each, ends) for each in ast.walk(statement))
 
@@ -394,19 +394,19 @@ def _read_by(term: ast.AST) -> Iterator[ast.AST]:
 def _is_of_the_world(
     parts: Sequence[ast.AST], names: set[str], where: Callable[[str], str]
 ) -> bool:
-    """Whether others may change what a condition says, although nothing here does."""
+    """True if others may change what a condition says, although nothing here does."""
     if any(where(name) != "local" for name in names):
         return True
     return any(isinstance(each, ast.Subscript | ast.Attribute) for each in parts)
 
 
 def is_draw(call: ast.Call) -> bool:
-    """Whether a call, if it is one that loops run natively, draws a random number."""
+    """True if a call, if it is one that loops run natively, draws a random number."""
     return isinstance(call.func, ast.Attribute) and call.func.attr in DRAWS
 
 
 def is_known(node: ast.AST) -> bool:
-    """Whether a node, by itself, is of syntax that may run natively."""
+    """True if a node, by itself, is of syntax that may run natively."""
     match node:
         case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]) | ast.Return(value=None):
             return False
@@ -465,7 +465,7 @@ def grown_by(node: ast.AST) -> set[str]:
 
 
 def is_private(name: str) -> bool:
-    """Whether a class around the function would give the name another form."""
+    """True if a class around the function would give the name another form."""
     return name.startswith("__") and not name.endswith("__")
 
 

@@ -52,7 +52,7 @@ _BY_NAME: Final = (np.maximum, np.minimum)
 
 
 def run(e: Emitter, statements: Sequence[ast.stmt]) -> None:
-    """Emit statements; what comes after one that may end the turn runs while it is live."""
+    """Emit statements; what comes after one that may end the iteration runs while it is live."""
     for position, statement in enumerate(statements):
         if isinstance(statement, ast.Break | ast.Continue):
             if isinstance(statement, ast.Break):
@@ -268,9 +268,9 @@ def _while(e: Emitter, node: ast.While) -> None:
 
 
 def turn_while(e: Emitter, node: ast.While, ends: list[Known] | None = None) -> None:
-    """A turn of a ``while``, its question included: it is broken where the answer is no.
+    """An iteration of a ``while``, its question included: it is broken where the answer is no.
 
-    ``ends`` is given what is known where the answer was yes, at the end of the turn.
+    ``ends`` is given what is known where the answer was yes, at the end of the iteration.
     """
 
     def run() -> None:

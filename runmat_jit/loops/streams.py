@@ -10,7 +10,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Value
 
 TABLE_TURNS: Final = 1024
-"""Turns of a slice, at most: as many as the table has room for."""
+"""Iterations of a slice, at most: as many as the table has room for."""
 NUMBERS: Final = {"integers": "numbers_i64", "floats": "numbers_f64"}
 """The parameters that are the tables of numbers."""
 
@@ -43,7 +43,7 @@ class Streams:
     element: int = 0
     """Of those that a lane has, the one that is emitted."""
     inside: bool = False
-    """Whether it is emitted to the code of lanes."""
+    """True if it is emitted to the code of lanes."""
     elements: list[Value] = field(default_factory=list)
     """Elements of the array that is computed."""
     made: dict[int, tuple[Value, ...]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Loops that run in tiles: all turns for some lanes before any for others.
+"""Loops that run in tiles: all iterations for some lanes before any for others.
 
 What a turn leaves to the next stays in cache, and threads share the tiles. The kernel is the same:
 it is given parts of the arrays. Each element is computed as it would be, so that its bits are the
@@ -23,7 +23,7 @@ from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.variant import Results, Run, Variant, Watch
 
 TILE_BYTES: Final = 3 * L1 // 4
-"""Of what the turns of a tile compute."""
+"""Of what the iterations of a tile compute."""
 COPY_BYTES: Final = L2
 """Of what is copied so that lanes lie side by side, in a tile."""
 FEWEST: Final = 4 * LANES
@@ -31,7 +31,7 @@ FEWEST: Final = 4 * LANES
 SHARES: Final = CELLS // 4
 """Tiles that few lanes are cut into, for several threads."""
 TILE_WORK: Final = 16 * CELL
-"""Elements that the turns of a tile store, from which on nobody sees what a tile costs Python."""
+"""Elements that a tile stores at least, so that starting it costs little in comparison."""
 STORED_AGAIN: Final = 4
 """Times that each element of what is copied into tiles is stored, from which on copies pay."""
 REGISTER_WORK: Final = 64 * CELL
@@ -180,7 +180,7 @@ class Tiled:
     """Operands that are zeros."""
 
     def run(self, operands: Sequence[Any], watch: Watch) -> Results | None:
-        """As :meth:`.variant.Variant.run_slices`."""
+        """Like :meth:`.variant.Variant.run_slices`."""
         lanes = self.lanes
         extent, turns = extent_of(lanes, operands), 0
         variant = self.side_by_side(operands) if lanes.gaps else self.variant
@@ -252,7 +252,7 @@ class Tiled:
         return int(self.variant.entry(*step))
 
     def steps(self, variant: Variant, tile: Tile) -> tuple[list[Step], list[Step]]:
-        """The copies of a tile: before its first turn, and after each slice."""
+        """The copies of a tile: before its first iteration, and after each slice."""
         first, after = list[Step](), list[Step]()
         for operand, copy in tile.copies:
             part, axis = tile.parts[operand], tile.lanes.axes[operand]
@@ -294,19 +294,19 @@ def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any], turn
 
 
 def gains_in_registers(variant: Variant, lanes: Lanes, operands: Sequence[Any], turns: int) -> bool:
-    """Whether so many turns compute so much that arrays are worth registers, if they stay there."""
+    """True if so many turns compute so much that arrays are worth registers, if they stay there."""
     stored = lane_elements(variant, lanes, operands) * extent_of(lanes, operands)
     return turns * stored >= REGISTER_WORK
 
 
 def extent_of(lanes: Lanes, operands: Sequence[Any]) -> int:
-    """How many lanes there are."""
+    """Number of lanes."""
     operand, axis = next(iter(lanes.axes.items()))
     return int(operands[operand].shape[axis])
 
 
 def tile_size(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> int:
-    """Lanes of a tile: as many as stay in cache from turn to turn."""
+    """Lanes of a tile: as many as stay in cache from iteration to iteration."""
     within = TILE_BYTES // lane_bytes(variant, lanes, operands)
     extent = extent_of(lanes, operands)
     copied = sum(operands[n].nbytes for n in lanes.gaps) // max(extent, 1)
@@ -335,7 +335,7 @@ def without(dims: Sequence[Dim], lanes: Lanes) -> list[Dim]:
 
 
 def lane_elements(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> int:
-    """Elements that a turn stores in each lane, about."""
+    """Elements that an iteration stores in each lane, about."""
     places, given = variant.emitted.places, shapes(operands)
     sizes = [
         math.prod(shape_of(without(dims, lanes), places, given))

@@ -125,7 +125,7 @@ class Scalar:
     ``low`` and ``high`` bound integers; ``top`` is an axis of an array and how far a number stays
     from its extent at least: ``i <= extent + offset``. ``literal``: it is written in the program.
     ``narrow``: a float that is one of float32.
-    ``line``: how an integer moves with the turns of a loop, if it moves by as much in each.
+    ``line``: how an integer moves with the iterations of a loop, if it moves by as much in each.
     """
 
     kinds: frozenset[Kind]
@@ -144,7 +144,7 @@ class Scalar:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is held as a float."""
+        """True if it is held as a float."""
         return self.type in ("f32", "f64")
 
 
@@ -423,7 +423,7 @@ def any_number(item: Item) -> Scalar | Complex:
 
 
 def is_narrow(number: float) -> bool:
-    """Whether a float is a number of float32."""
+    """True if a float is a number of float32."""
     with np.errstate(all="ignore"):
         return float(np.float32(number)) == number or math.isnan(number)
 
@@ -475,7 +475,7 @@ def joined(a: Item, b: Item) -> Item:
 
 
 def is_alike(a: Array, b: Array) -> bool:
-    """Whether two arrays that a loop has made differ by where they lie, at most."""
+    """True if two arrays that a loop has made differ by where they lie, at most."""
     return a.whole and b.whole and (a.dtype, a.pool) == (b.dtype, b.pool)
 
 
@@ -500,7 +500,7 @@ def in_register(item: Item, value: Value) -> Any:
 
 
 def is_held(a: Scalar, held: str) -> bool:
-    """Whether a number is the same number in a type."""
+    """True if a number is the same number in a type."""
     if a.type == held:
         return True
     if a.type == "i64" and held == "f64":
@@ -526,7 +526,7 @@ def held_as(k: Builder, a: Scalar, held: str) -> Value:
 
 
 def is_same(a: Item, b: Item) -> bool:
-    """Whether as much is known of two values."""
+    """True if as much is known of two values."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return bool(facts(a) == facts(b))
     if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
@@ -540,7 +540,7 @@ def facts(a: Scalar) -> Any:
 
 
 def widened(a: Item, before: Item) -> Item:
-    """What is known at the head of a loop, whose bounds would move at each turn."""
+    """What is known at the head of a loop, whose bounds would move at each iteration."""
     if not isinstance(a, Scalar):
         return a
     old = before if isinstance(before, Scalar) else a

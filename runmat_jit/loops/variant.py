@@ -49,9 +49,9 @@ SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""
 _FIRST_SLICE: Final = 256
 _FIRST_WORK: Final = 1 << 22
-"""Turns of lanes in a first slice, some milliseconds of them."""
+"""Iterations of lanes in a first slice, some milliseconds of them."""
 _LONGEST_SLICE: Final = 2**32
-"""Turns of a loop whose turns take no time at all, as those of ``while True: pass``."""
+"""Iterations of a loop whose iterations take no time at all, as those of ``while True: pass``."""
 WATCHED: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 """Runs a kernel (its address) on an argument block; the bits of the events that happened."""
 _LISTENER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
@@ -250,7 +250,7 @@ class Variant:
         return {dtype: np.empty(size, dtype) for dtype, size in sizes.items()}
 
     def begun(self, operands: Sequence[Any]) -> tuple[Any, Any]:
-        """The state before the first turn: integers and floats."""
+        """The state before the first iteration: integers and floats."""
         for each in drawings_in(operands):
             each.begin()
         slots = SLOTS + len(self.emitted.carried)
@@ -371,17 +371,17 @@ class Run:
 
     @property
     def is_done(self) -> bool:
-        """Whether the loop has ended."""
+        """True if the loop has ended."""
         return bool(self.state[STATUS] == DONE)
 
     @property
     def has_left(self) -> bool:
-        """Whether the last slice has left."""
+        """True if the last slice has left."""
         return bool(self.state[STATUS] == LEFT)
 
     @property
     def has_noted(self) -> bool:
-        """Whether the kernel has taken note of an event."""
+        """True if the kernel has taken note of an event."""
         return bool(self.block[-1])
 
     def is_part(self, lanes: Lanes, begin: int, extent: int) -> None:
@@ -398,7 +398,7 @@ class Run:
         return int(self.variant.entry(self.variant.address, self.address))
 
     def room_for(self, turns: int) -> int:
-        """Make room for what a slice of so many turns appends: how many it is to have."""
+        """Make room for what a slice of so many iterations appends: how many it is to have."""
         if self.tables:
             turns = min(turns, TABLE_TURNS)
         return turns if self.lists is None else self.lists.fit(turns, self.turns)
@@ -424,12 +424,12 @@ class Watch:
     progress: LoopProgress | None = None
 
     def sees(self, run: Run, seen: int) -> bool:
-        """Whether the last slice of a run has left, or met such an event."""
+        """True if the last slice of a run has left, or met such an event."""
         return bool(seen & self.events) or run.has_left or (self.noted and run.has_noted)
 
 
 Results = tuple[tuple[Any, ...], int]
-"""The results of a loop, but for those that are operands, and its turns."""
+"""The results of a loop, but for those that are operands, and its iterations."""
 _IN_MEMORY: Final = (*COMPILED_DTYPES, *NARROW_DTYPES, *COMPLEX_DTYPES)
 """Dtypes of arrays that loops make."""
 STATE, FLOATS, LIMIT, CALLER = range(4)
@@ -526,7 +526,7 @@ def number_of(parameter: Scalar) -> tuple[str, int] | None:
 
 
 def is_of_a_run(name: str) -> bool:
-    """Whether a parameter is memory of a run's own."""
+    """True if a parameter is memory of a run's own."""
     if name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
         return True
     return name in NUMBERS.values() or is_of_lists(name)
@@ -570,7 +570,7 @@ def drawings_in(operands: Sequence[Any]) -> Iterable[Drawing | NumpyDrawing]:
 
 
 def may_write(array: np.ndarray, operands: Sequence[Any]) -> bool:
-    """Whether an array can be written, and shows no other operand's elements."""
+    """True if an array can be written, and shows no other operand's elements."""
     if not array.flags.writeable or overlaps_itself(array):
         return False
     others = (other for other in operands if type(other) is np.ndarray and other is not array)
@@ -598,7 +598,7 @@ def listening(interrupted: list[BaseException]) -> Iterator[int]:
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
-    """Whether elements of an array may be at one place; of odd strides it is taken for granted."""
+    """True if elements of an array may be at one place; of odd strides it is taken for granted."""
     if array.flags.c_contiguous:
         return False
     steps = sorted((abs(s), e) for s, e in zip(array.strides, array.shape, strict=True) if e > 1)

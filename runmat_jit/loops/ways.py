@@ -32,7 +32,7 @@ from runmat_jit.loops.values import (
 
 
 def is_numpys(e: Emitter, made: Item) -> Item:
-    """Whether a number is one of NumPy's."""
+    """True if a number is one of NumPy's."""
     pythons = {kind.python for kind in made.kinds} if isinstance(made, Scalar) else set()
     if len(pythons) == 1:
         return literal(e.k, number=not pythons.pop())
@@ -168,7 +168,7 @@ def _held_before(e: Emitter, old: Item | None, item: Item) -> Sequence[Value]:
 
 
 def _is_new(e: Emitter, item: Item | None, before: Item | None) -> bool:
-    """Whether a name has got a result that nobody has used yet."""
+    """True if a name has got a result that nobody has used yet."""
     if not isinstance(item, Scalar) or item is before:
         return False
     return item.value.number in e.arithmetic.made_at

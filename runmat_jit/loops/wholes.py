@@ -1,4 +1,4 @@
-"""What is known of whole arrays in a turn, and of operations on them."""
+"""What is known of whole arrays in an iteration, and of operations on them."""
 
 from __future__ import annotations
 
@@ -59,26 +59,26 @@ class Meant:
 
 
 def is_whole(item: Item | None) -> TypeGuard[Whole]:
-    """Whether an item is an array with axes."""
+    """True if an item is an array with axes."""
     return isinstance(item, Lazy) or (isinstance(item, Array) and bool(item.axes))
 
 
 def is_turned(x: Any) -> bool:
-    """Whether NumPy may have the elements of a new array in another order than C's."""
+    """True if NumPy may have the elements of a new array in another order than C's."""
     if isinstance(x, Array):
         return x.turned and len(x.axes) > 1
     return isinstance(x, Lazy) and any(map(is_turned, x.operands))
 
 
 def reports(x: Lazy) -> bool:
-    """Whether an operation may report an event that its result tells of."""
+    """True if an operation may report an event that its result tells of."""
     if x.op.name == "cast":
         return x.dtype.kind == "f" and x.types[0] in FLOATS
     return bool(x.op.events - {"underflow"}) and x.dtype.kind == "f"
 
 
 def tells(x: Any) -> bool:
-    """Whether elements that an event has made not finite may still be so."""
+    """True if elements that an event has made not finite may still be so."""
     if not isinstance(x, Lazy) or x.dtype.kind != "f":
         return False
     pairs = zip(x.operands, x.op.absorbs, strict=True)

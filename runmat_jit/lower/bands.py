@@ -71,7 +71,7 @@ def _height(group: Sequence[Problem]) -> int:
 
 
 def _behind(walk: Walk, walks: Sequence[Walk], behind: Sequence[int]) -> int | None:
-    """How many rows a problem is behind the first one; None if it cannot run beside the others.
+    """Number of rows a problem is behind the first one; None if it cannot run beside the others.
 
     What it writes lies in memory that they have, too: others would be needed all at once.
     """
@@ -86,7 +86,7 @@ def _behind(walk: Walk, walks: Sequence[Walk], behind: Sequence[int]) -> int | N
 
 
 def is_large(problem: Problem) -> bool:
-    """Whether no cache keeps what a kernel reads and writes."""
+    """True if no cache keeps what a kernel reads and writes."""
     rank = len(problem.extents)
     return rank > 1 and bool(_bytes(problem) * (len(problem.stores) + 1) >= L3)
 
@@ -159,7 +159,7 @@ def _touch(access: Access, memory: NodeBuffer, problem: Problem, plan: Plan) -> 
 
 
 def _lag(walk: Walk, before: Walk) -> int | None:
-    """How many rows a problem must be behind an earlier one; None if it must wait for its end."""
+    """Number of rows a problem must be behind an earlier one; None if it must wait for its end."""
     lag = -(1 << 62)
     for mine, its in itertools.product(walk, before):
         if mine.memory is not its.memory or not (mine.written or its.written):

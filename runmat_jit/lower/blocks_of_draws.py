@@ -52,12 +52,12 @@ class BlocksOfDraws:
         return self.known[node, block][place]
 
     def may_store_beside(self, body: Body, store: Store) -> bool:
-        """Whether the elements of a lane are stored at once, side by side: by processors."""
+        """True if the elements of a lane are stored at once, side by side: by processors."""
         return self.width > 1 and store.mask is None and body.lies_side_by_side(store)
 
 
 def _is_in_order(compute: Compute, steps: Mapping[Read, int]) -> bool:
-    """Whether a draw's elements are numbered one after another, from the first of a block on."""
+    """True if a draw's elements are numbered one after another, from the first of a block on."""
     node, index = compute.node, compute.operands[0] if compute.operands else None
     if node.op.name not in _ROWS or not isinstance(index, Read):
         return False

@@ -207,7 +207,7 @@ class Body:
                 self._load(operand)
 
     def shares_address(self, read: Read) -> bool:
-        """Whether other reads point where a read does."""
+        """True if other reads point where a read does."""
         place = self._places[read]
         return any(
             isinstance(other, Read) and other is not read and self._places[other] is place
@@ -399,7 +399,7 @@ class Body:
             self.builder.store(buffer, self.address(store), value, self._step(store))
 
     def lies_side_by_side(self, store: Store) -> bool:
-        """Whether neighbors along the only axis lie side by side, as real numbers."""
+        """True if neighbors along the only axis lie side by side, as real numbers."""
         return self.nest.strides[store] == (1,) and not is_complex(store.dtype)
 
     def put_beside(self, store: Store, values: Sequence[Value]) -> None:

@@ -18,7 +18,7 @@ from runmat_jit.plan.device import Device
 
 _CELL_OF_A_GPU = STREAMS, 4 * WORKGROUP
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
-with its neighbors, and cells for all of a large card.
+with its neighbors, and cells for all of a large GPU.
 """
 _TILE_OF_A_GPU = WARP, WARP
 """The same where operands are contiguous along different axes: threads are beside each other and
@@ -47,7 +47,7 @@ def lower_elementwise(problem: Problem) -> Launch | None:
 
 
 def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
-    """What emits a kernel; of turns, the code of one."""
+    """What emits a kernel; of iterations, the code of one."""
     written = frozenset(store.memory for store in problem.stores)
     builder = Builder(problem.device.builtins)
     seeds: dict[Operand, int] = {}
@@ -61,7 +61,7 @@ def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
 
 
 def _may_go_on(body: Body, turns: Turns) -> bool:
-    """Whether each element has its own values of turns, and reads that go on share no address."""
+    """True if each element has its own values of turns, and reads that go on share no address."""
     own = all(body.levels[made.node] for made in turns.made)
     return own and not any(map(body.shares_address, turns.steps))
 
@@ -121,12 +121,12 @@ def tile_shape(nest: Nest, device: Device) -> tuple[int, int]:
 
 
 def _is_turned(nest: Nest) -> bool:
-    """Whether some operand is contiguous along another axis than others."""
+    """True if some operand is contiguous along another axis than others."""
     return any(_runs_across(strides) for strides in nest.strides.values())
 
 
 def _runs_across(strides: tuple[int, ...]) -> bool:
-    """Whether neighbors in memory are not neighbors along the lanes."""
+    """True if neighbors in memory are not neighbors along the lanes."""
     *_, row, lane = (abs(stride) for stride in strides)
     return lane > NEAR and 0 < row < lane
 

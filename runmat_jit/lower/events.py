@@ -1,4 +1,4 @@
-"""Which values a kernel tests for floating-point events.
+"""Values that a kernel tests for floating-point events.
 
 An event leaves a value that is not finite (``event_test`` covers those that do not). Such a value
 makes what follows not finite too, unless an operation absorbs it; so it is enough to test a value
@@ -161,7 +161,7 @@ def _floats(compute: Compute) -> list[tuple[Operand, bool]]:
 
 
 def _may_rise(node: Node) -> bool:
-    """Whether an operation may report an event, or hide a NaN that signals from what follows."""
+    """True if an operation may report an event, or hide a NaN that signals from what follows."""
     return node.type.dtype.kind == "f" and (reports_events(node) or _is_float_cast(node))
 
 

@@ -99,7 +99,7 @@ class Flat:
 
     # -- turns -------------------------------------------------------------------------------------
     def loop(self, turns: Turns) -> None:
-        """All turns; what is needed afterwards is known then."""
+        """All iterations; what is needed afterwards is known then."""
         body, k = self.body, self.body.builder
         outside = [(element.values, element.bases) for element in self.elements]
         kept = list(dict.fromkeys(turns.left.values()))

@@ -90,7 +90,7 @@ def _walk(
 
 
 def takes_all_phases(problem: ReductionProblem) -> bool:
-    """Whether a lane takes its column again for each phase, and for what is stored of elements."""
+    """True if a lane takes its column again for each phase, and for what is stored of elements."""
     return problem.step.style != "row" and problem.step.extent(problem.extents) <= _FEW_ROWS
 
 
@@ -171,7 +171,7 @@ def _keep_columns(body: Body, problem: ReductionProblem, _rows: Bounds, lanes: B
 
 
 def _keeps_elements(problem: ReductionProblem) -> bool:
-    """Whether a column is so short, and so little computed of it, that a lane keeps it."""
+    """True if a column is so short, and so little computed of it, that a lane keeps it."""
     count = kept(problem.step, problem.extents)
     plain = not problem.centers and not any(map(_has_position, problem.phases))
     return plain and count > 1 and count * len(problem.computes) <= 2 * MOST_NODES
@@ -375,7 +375,7 @@ def _combined(
 
 
 def combine_two(builder: Builder, combine: str, a: Value, b: Value) -> Value:
-    """As ``total`` combines: the extremes pass NaN on."""
+    """Combine like ``total``: the extremes pass NaN on."""
     if combine not in ("min", "max"):
         return builder.binary(combine, a, b)
     chosen = builder.binary({"min": "lt", "max": "gt"}[combine], a, b)

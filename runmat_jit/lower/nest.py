@@ -80,7 +80,7 @@ def merge_channels(
 
 
 def _is_repeatable(access: Access) -> bool:
-    """Whether its elements may be read at computed places."""
+    """True if its elements may be read at computed places."""
     if not isinstance(access, Read) or access.memory is None or access.along is not None:
         return False
     return not is_complex(access.dtype)

@@ -81,7 +81,7 @@ class _Search:
 
     @property
     def may_stop(self) -> bool:
-        """Whether nothing exceeds what may have been found, and nothing else is to be done."""
+        """True if nothing exceeds what may have been found, and nothing else is to be done."""
         return self.kind == "i1" and not self.body.computes and _in_memory(self.value.operand)
 
     def in_truth_values(self, bounds: Bounds) -> Bounds:
@@ -174,7 +174,7 @@ def _rank(builder: Builder, combine: str, x: Value) -> Value:
 
 
 def _exceeds(builder: Builder, combine: str, a: Value, b: Value) -> Value:
-    """Whether a rank is more extreme than another."""
+    """True if a rank is more extreme than another."""
     if a.type == "i1":
         high, low = (a, b) if combine == "or" else (b, a)
         return high & builder.prim("xor", low, True)

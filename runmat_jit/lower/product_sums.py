@@ -39,7 +39,7 @@ class ProductRows:
     tested: bool
 
     def is_read(self, problem: ReductionProblem) -> bool:
-        """Whether a step of reductions reads the product."""
+        """True if a step of reductions reads the product."""
         return any(access.memory == self.home for access in problem.accesses())
 
 

@@ -41,7 +41,7 @@ class Levels:
         return max(self.phase[node] for node in self.results)
 
     def is_element(self, node: Node) -> bool:
-        """Whether a member varies along reduced axes (or feeds what does)."""
+        """True if a member varies along reduced axes (or feeds what does)."""
         return node in self.phase and node not in self.results
 
 

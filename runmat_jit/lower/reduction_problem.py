@@ -50,7 +50,7 @@ class Reduce:
 
     @property
     def reports(self) -> bool:
-        """Whether it may report events."""
+        """True if it may report events."""
         return reports_events(self.node)
 
 
@@ -155,7 +155,7 @@ class ReductionProblem:
         return [a for a, extent in enumerate(self.extents) if extent != 1 and a not in group]
 
     def has_results(self) -> bool:
-        """Whether anything is made: an axis that is kept may be without elements."""
+        """True if anything is made: an axis that is kept may be without elements."""
         return all(self.extents[axis] for axis in self.others())
 
     def bulk(self) -> list[Read]:
@@ -180,7 +180,7 @@ class ReductionNest:
 
 
 def runs_along(problem: ReductionProblem) -> bool | None:
-    """Whether lanes should run along a row; False: across rows. None: neither suits all reads."""
+    """True if lanes should run along a row; False: across rows. None: neither suits all reads."""
     if row_nest(problem) is None:
         return False if _longest_other(problem) >= FEW_LANES else None
     few = problem.step.extent(problem.extents) < _FEW_ELEMENTS

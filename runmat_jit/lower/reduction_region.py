@@ -1,6 +1,6 @@
 """Regions with reductions: one kernel where a cell holds what is reduced, else kernels in turn.
 
-In turn, each phase runs the first step of its reductions over the elements, further steps over
+In iteration, each phase runs the first step of its reductions over the elements, further steps over
 partial results, and in the last of them whatever needs only the results; a last kernel computes the
 elements that need the results of all phases. Elements are recomputed in each phase from what is
 stored, never kept: reading an input again costs less than storing and loading.
@@ -378,7 +378,7 @@ class _Lowering:
 
 
 def _finishes(step: Step, shape: Shape, axes: tuple[int, ...]) -> bool:
-    """Whether nothing is left to reduce after the step."""
+    """True if nothing is left to reduce after the step."""
     result = step.result(shape)
     return all(result[axis] == 1 for axis in axes)
 

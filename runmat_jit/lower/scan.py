@@ -77,7 +77,7 @@ class ScanProblem:
 
     @property
     def in_registers(self) -> bool:
-        """Whether a lane has its line's running result in a register."""
+        """True if a lane has its line's running result in a register."""
         return self.device.kind == "gpu"
 
     @property
@@ -87,12 +87,12 @@ class ScanProblem:
 
     @property
     def is_exact(self) -> bool:
-        """Whether each step's events are noted."""
+        """True if each step's events are noted."""
         return self.notes.mode != "results" and reports_events(self.node)
 
     @property
     def is_direct(self) -> bool:
-        """Whether what is taken in lies in memory, and nothing else is to be done."""
+        """True if what is taken in lies in memory, and nothing else is to be done."""
         in_memory = isinstance(self.operand, Read) and self.operand.memory is not None
         return in_memory and not self.stores
 
@@ -264,7 +264,7 @@ def _take_elements(
     bounds: Bounds,
     starts: Sequence[Value],
 ) -> tuple[Value, ...]:
-    """Take in an element of each line in turn, some of a line that is walked alone at once.
+    """Take in an element of each line alternately, some of a line that is walked alone at once.
 
     All are read before one is written.
     """

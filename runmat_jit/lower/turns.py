@@ -1,7 +1,7 @@
 """Turns of a loop among computations: the same ones again and again, as a recording notes them.
 
 A kernel has the code of one turn then, in a loop. What a turn makes of the one before is carried in
-registers, and what it reads may lie further on in each turn, by equal steps.
+registers, and what it reads may lie further on in each iteration, by equal steps.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from runmat_jit.lower.problem import Compute, Iota, Operand, Problem, Read
 from runmat_jit.plan.argument import NodeBuffer
 
 FEWEST = 4
-"""Turns that are worth a loop."""
+"""Iterations that are worth a loop."""
 OLDEST = 2
-"""Turns that a value may go back."""
+"""Iterations that a value may go back."""
 
 
 @frozen
 class Turns:
-    """Turns of some computations, the first of which are ``made``.
+    """Iterations of some computations, the first of which are ``made``.
 
     Attributes:
         before: What is computed before them, ``after``: afterwards.
-        made: What a turn computes, as the first one does.
-        count: How many turns there are.
+        made: What an iteration computes, as the first one does.
+        count: How many iterations there are.
         carried: Values of the turn before and of earlier ones, as the first turn finds them: each
-            with the one of the first turn that it is the next time.
-        steps: Of reads of the first turn, elements by which they go on with each turn.
+            with the one of the first iteration that it is the next time.
+        steps: Of reads of the first iteration, elements by which they go on with each iteration.
         left: Values of late turns that are needed afterwards: which of ``made`` they are, and how
-            many turns from the end they were made.
+            many iterations from the end they were made.
 
     """
 
@@ -49,7 +49,7 @@ class Turns:
 
 
 def find_turns(problem: Problem) -> Turns | None:
-    """The turns of a problem, those that save most code; None where there are none.
+    """The iterations of a problem, those that save most code; None where there are none.
 
     A graph has what one output needs before what the next one does: turns of several lie side by
     side in the order of their depths.
@@ -116,7 +116,7 @@ def _alike(
 def _goes_on(
     computes: Sequence[Compute], places: Mapping[Node, int], place: int, period: int
 ) -> bool:
-    """Whether a computation and that a period later have like operands."""
+    """True if a computation and that a period later have like operands."""
     here, there = computes[place].operands, computes[place + period].operands
     return all(
         one is other
@@ -132,7 +132,7 @@ def _goes_on(
 def _same_place(
     one: Node, other: Node, places: Mapping[Node, int], place: int, period: int
 ) -> bool:
-    """Whether two values are at one place of their turns, or the same constant."""
+    """True if two values are at one place of their iterations, or the same constant."""
     if one not in places or other not in places:
         return is_constant(one) and is_constant(other) and _number(one) == _number(other)
     near = place - places[one] < (OLDEST + 1) * period
@@ -145,12 +145,12 @@ def _number(node: Node) -> tuple[str, bytes]:
 
 
 def _is_further(one: Read, other: Operand) -> bool:
-    """Whether two reads are of the same values but for where they begin."""
+    """True if two reads are of the same values but for where they begin."""
     return isinstance(other, Read) and (one == other or _step(one, other) is not None)
 
 
 def _step(one: Read, other: Read) -> int | None:
-    """How many elements further on another read of the same memory, or count, begins."""
+    """Distance in elements to another read of the same memory, or count."""
     a, b = one.source, other.source
     if isinstance(a, Iota) and isinstance(b, Iota):
         same = replace(one, source=replace(a, offset=b.offset)) == other
@@ -164,7 +164,7 @@ def _step(one: Read, other: Read) -> int | None:
 def _turns(
     problem: Problem, places: Mapping[Node, int], begin: int, period: int, count: int
 ) -> Turns | None:
-    """The turns from a computation on; fewer where reads do not go on evenly."""
+    """The iterations from a computation on; fewer where reads do not go on evenly."""
     computes = problem.computes
     steps = _even_steps(computes, begin, period, count)
     complex_ = any(is_complex(compute.node.type.dtype) for compute in computes)
@@ -192,9 +192,9 @@ def _turns(
 def _carried(
     computes: Sequence[Compute], places: Mapping[Node, int], begin: int, period: int
 ) -> dict[Node, Node] | None:
-    """What the first turn has of turns before, each with what that is the next time.
+    """What the first iteration has of iterations before, each with what that is the next time.
 
-    None where some value of these is the same in all turns, too.
+    None where some value of these is the same in all iterations, too.
     """
     made = computes[begin : begin + period]
     inside = {compute.node for compute in made}
@@ -237,5 +237,5 @@ def _even_steps(
 
 
 def rolled(problem: Problem, turns: Turns) -> Problem:
-    """The problem with the computations of the first turn alone."""
+    """The problem with the computations of the first iteration alone."""
     return replace(problem, computes=(*turns.before, *turns.made, *turns.after))

@@ -57,7 +57,7 @@ def _expand_cast(k: Builder, x: Value, *, dtype: str) -> Value:
 
 
 def _lost(k: Builder, operands: tuple[Value, ...], result: Value) -> Value | None:
-    """Whether the integer type does not hold a float without its fraction."""
+    """True if the integer type does not hold a float without its fraction."""
     (x,) = operands
     if not is_float(x) or result.type not in ("i32", "i64"):
         return None

@@ -49,7 +49,7 @@ def _maximum(k: Builder, x: Value, y: Value) -> Value:
 
 
 def _minimum(k: Builder, x: Value, y: Value) -> Value:
-    """As ``_maximum``."""
+    """Like ``_maximum``."""
     if is_float(x) and _is_number(y):
         return k.select(x >= y, y, x)
     if is_float(x) and _is_number(x):
@@ -58,7 +58,7 @@ def _minimum(k: Builder, x: Value, y: Value) -> Value:
 
 
 def _fmax(k: Builder, x: Value, y: Value) -> Value:
-    """As ``_maximum``: the number is chosen."""
+    """Like ``_maximum``: the number is chosen."""
     if is_float(x) and _is_number(y):
         return k.select(x > y, x, y)
     if is_float(x) and _is_number(x):
@@ -67,7 +67,7 @@ def _fmax(k: Builder, x: Value, y: Value) -> Value:
 
 
 def _fmin(k: Builder, x: Value, y: Value) -> Value:
-    """As ``_fmax``."""
+    """Like ``_fmax``."""
     if is_float(x) and _is_number(y):
         return k.select(x < y, x, y)
     if is_float(x) and _is_number(x):
@@ -159,7 +159,7 @@ def _decompose_clip(make: Make, args: tuple[Any, ...], params: Params, kind: Ten
 
 
 def _is_one_number(limit: TensorType, result: TensorType) -> bool:
-    """Whether NumPy takes a limit for one number, and not for an array of them."""
+    """True if NumPy takes a limit for one number, and not for an array of them."""
     return not limit.shape or (limit.size == 1 and result.size > 1)
 
 

@@ -46,7 +46,7 @@ class Subscripts:
 
     @property
     def text(self) -> str:
-        """As ``np.einsum`` takes them."""
+        """Operands in the form that ``np.einsum`` takes."""
         return f"{','.join(self.operands)}->{self.result}"
 
 

@@ -81,7 +81,7 @@ def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
 
 
 def _keeps(fill: Operand, dtype: np.dtype) -> bool:
-    """Whether a cast reports no events: NumPy would, at a line of its own."""
+    """True if a cast reports no events: NumPy would, at a line of its own."""
     is_float = isinstance(fill, TensorType) and fill.dtype.kind in "fc"
     return not is_float or np.can_cast(kind_of(fill), dtype, "safe")
 

@@ -67,7 +67,7 @@ def elementwise(
 
 
 def is_float(value: Value) -> bool:
-    """Whether the value is a float."""
+    """True if the value is a float."""
     return value.type in FLOAT_TYPES
 
 

@@ -36,7 +36,7 @@ def _putmask_result(operands: tuple[Operand, ...], _params: Params) -> Result | 
 
 
 def keeps_value(value: Operand, dtype: np.dtype) -> bool:
-    """Whether every value of this kind is stored in ``dtype`` as what it is, but for rounding."""
+    """True if every value of this kind is stored in ``dtype`` as what it is, but for rounding."""
     if isinstance(value, Weak):
         return dtype.kind in _CASTS.get(value.type, "")
     return bool(is_graph(kind_of(value)) and np.can_cast(value.dtype, dtype, "safe"))
@@ -72,7 +72,7 @@ def _take_result(operands: tuple[Operand, ...], params: Params) -> Result | None
 ROWS = (
     Op(
         name="take",
-        doc="Elements of the first operand along an axis, at the positions that the second tells.",
+        doc="Elements of the first operand along an axis, at the positions that the second has.",
         kind="gather",
         arity=2,
         numpy=_take,

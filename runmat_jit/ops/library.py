@@ -34,7 +34,7 @@ class LibraryUfunc:
         return found
 
     def means(self, function: Any) -> bool:
-        """Whether a function is this one; no module is loaded to find out."""
+        """True if a function is this one; no module is loaded to find out."""
         return getattr(sys.modules.get(self.module), self.name, None) is function
 
     def result(self, operands: tuple[Operand, ...], params: Params) -> Result | None:

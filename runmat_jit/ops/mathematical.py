@@ -509,7 +509,7 @@ ROWS = (
     ),
     elementwise(
         np.hypot,
-        "``sqrt(x**2 + y**2)`` without overflow on the way.",
+        "``sqrt(x**2 + y**2)`` without overflow in between.",
         deferred("hypotenuse", "hypot"),
         (PASSES, PASSES),
         exactness="ours",

@@ -85,7 +85,7 @@ class Real:
         return self.row("logical_or", other)
 
     def is_(self, comparison: str, other: Real | float) -> Real:
-        """Whether it is ``equal``, ``less`` and so on."""
+        """True if it is ``equal``, ``less`` and so on."""
         return self.row(comparison, other, to=_BOOL)
 
     def times_plus(self, factor: Real, term: Real) -> Real:
@@ -182,7 +182,7 @@ def power(x: Complex, _y: Number, *, exponent: int, **_params: Any) -> Complex:
 
 
 def reciprocal(x: Complex) -> Complex:
-    """As NumPy: by the ratio of the smaller part and the larger one."""
+    """Like NumPy: by the ratio of the smaller part and the larger one."""
     across = x.re.row("absolute").is_("at_least", x.im.row("absolute"))
     large, small = across.choose(x.re, x.im), across.choose(x.im, x.re)
     ratio = small / large

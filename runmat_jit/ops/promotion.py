@@ -49,12 +49,12 @@ def loop_dtypes(
 
 
 def is_graph(kind: Kind) -> bool:
-    """Whether graphs have values of this dtype, or of what this class of numbers becomes."""
+    """True if graphs have values of this dtype, or of what this class of numbers becomes."""
     return kind in (int, float, complex) if isinstance(kind, type) else is_graph_dtype(kind)
 
 
 def is_compiled(kind: Kind) -> bool:
-    """Whether kernels know this dtype, or may know what this class of numbers becomes."""
+    """True if kernels know this dtype, or may know what this class of numbers becomes."""
     return kind in (int, float) if isinstance(kind, type) else is_compiled_dtype(kind)
 
 
@@ -94,7 +94,7 @@ def broadcast(operands: tuple[Operand, ...]) -> tuple[int, ...] | None:
 
 
 def any_tensor(operands: tuple[Operand, ...]) -> bool:
-    """Whether an operand is an array; Python numbers alone are Python's business."""
+    """True if an operand is an array; Python numbers alone are Python's business."""
     return any(isinstance(o, TensorType) for o in operands)
 
 
@@ -130,7 +130,7 @@ def ufunc_rule(
 
 
 def fits(value: complex, dtype: np.dtype) -> bool:
-    """Whether NumPy casts a Python number to ``dtype`` without an error, warning or overflow."""
+    """True if NumPy casts a Python number to ``dtype`` without an error, warning or overflow."""
     if isinstance(value, complex):
         return dtype.kind == "c" and fits(value.real, dtype) and fits(value.imag, dtype)
     dtype = part_dtype(dtype)

@@ -133,7 +133,7 @@ def mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
 
 
 def count_over(x: TensorType, axes: Hashable) -> int:
-    """How many elements a reduction over these canonical axes takes together."""
+    """Number of elements a reduction over these canonical axes takes together."""
     count = 1
     for axis in axes:  # type: ignore[attr-defined]  # a canonical tuple of axes
         count *= x.shape[axis]

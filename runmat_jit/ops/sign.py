@@ -68,7 +68,7 @@ def least(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
 
 
 def least_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
-    """As ``least``, of all but a condition."""
+    """Like ``least``, of all but a condition."""
     return min(fact.sign for fact in facts[1:])
 
 
@@ -87,7 +87,7 @@ def difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign
 
 
 def product(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
-    """As ``least``; a number times itself has no sign, nor do two that are not above zero."""
+    """Like ``least``; a number times itself has no sign, nor do two that are not above zero."""
     first, second = facts
     if first.identity is not None and first.identity == second.identity:
         return Sign.CLEAR
@@ -135,7 +135,7 @@ def highest(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
 
 
 def highest_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """As ``highest``, of all but a condition."""
+    """Like ``highest``, of all but a condition."""
     return min(fact.top for fact in facts[1:])
 
 
@@ -145,7 +145,7 @@ def smaller(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
 
 
 def smaller_number(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Top:
-    """As ``highest``, or a known number, which wins over NaN too."""
+    """Like ``highest``, or a known number, which wins over NaN too."""
     bounds = [fact.top for fact in facts if fact.number is not None]
     return max([highest(facts, params), *bounds])
 
@@ -182,7 +182,7 @@ def top_of_square(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> T
 
 
 def top_of_power(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Top:
-    """As ``top_of_square`` of squares; other powers are not rounded as exactly."""
+    """Like ``top_of_square`` of squares; other powers are not rounded as exactly."""
     given = params.get("exponent", facts[1].number)
     return top_of_square(facts[:1], params) if given == 2 else Top.ANY
 

@@ -98,7 +98,7 @@ class LibraryFunction(Protocol):
         """The library's own name for it, which is unique among rows."""
 
     def means(self, function: Any, /) -> bool:
-        """Whether a function is this one."""
+        """True if a function is this one."""
 
     def ufunc(self) -> Callable[..., Any]:
         """The callable itself; this loads the library."""
@@ -200,7 +200,7 @@ class RowError(AssertionError):
 
 
 def is_ours(op: Op, dtypes: Iterable[np.dtype]) -> bool:
-    """Whether results for operands of these dtypes have bits of our own."""
+    """True if results for operands of these dtypes have bits of our own."""
     complex_ = any(dtype.kind == "c" for dtype in dtypes)
     return (op.complex_exactness if complex_ else op.exactness) == "ours"
 

@@ -1,4 +1,4 @@
-"""Which values may report a floating-point event, and so must not be left uncomputed."""
+"""Values that may report a floating-point event, and so must not be left uncomputed."""
 
 from __future__ import annotations
 

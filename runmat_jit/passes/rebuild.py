@@ -13,7 +13,7 @@ def rebuilt(graph: Graph, instead: Callable[[Node | None, Node], Node]) -> Graph
     Args:
         graph: Any valid graph.
         instead: Of a node (None for an output) and one of its operands: what it is to read, of
-            nodes of the graph and new ones, whose operands are replaced in turn.
+            nodes of the graph and new ones, whose operands are replaced as well.
 
     """
     builder = GraphBuilder()

@@ -63,7 +63,7 @@ class Part:
     shape: tuple[int, ...]
 
     def lies(self, whole: tuple[int, ...], axis: int, target: int, source: int) -> bool:
-        """Whether it begins there along an axis, up to the end of one of the arrays, and is whole
+        """True if it begins there along an axis, up to the end of one of the arrays, and is whole
         along all others.
         """
         reach = self.shape[axis] + max(target, source)

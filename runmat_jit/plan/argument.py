@@ -53,7 +53,7 @@ class NodeView:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the memory's own array."""
+        """True if it is the memory's own array."""
         return self.base is self.node
 
 

@@ -60,7 +60,7 @@ def choose_device(wanted: str, graph: Graph, find_gpu: Callable[[], Device]) -> 
 
 
 def is_of_few_lines(node: Node) -> bool:
-    """Whether a scan walks so few lines that a GPU, a thread for each, takes longer than copies."""
+    """True if a scan walks so few lines that a GPU, a thread for each, takes longer than copies."""
     if node.op.scan is None:
         return False
     axis = node.params["axis"]

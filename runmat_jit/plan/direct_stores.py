@@ -40,12 +40,12 @@ def direct_stores(graph: Graph, regions: tuple[Region, ...], orders: Orders) -> 
 
 
 def stores_chosen(node: Node, base: Node) -> bool:
-    """Whether only what the mask chooses differs from what is in the input's memory."""
+    """True if only what the mask chooses differs from what is in the input's memory."""
     return node.args[0] is base
 
 
 def _may_be(output: Output, graph: Graph, orders: Orders) -> bool:
-    """Whether an output is a store through a mask, into a whole input."""
+    """True if an output is a store through a mask, into a whole input."""
     node, target = output.node, output.target
     if not isinstance(target, Into) or node.op.name != "putmask":
         return False
@@ -61,7 +61,7 @@ def _target(output: Output) -> Into:
 
 
 def _is_alone(node: Node, base: Node, graph: Graph, orders: Orders) -> bool:
-    """Whether no other output is the same value, goes to the same input or shows it."""
+    """True if no other output is the same value, goes to the same input or shows it."""
     others = [output for output in graph.outputs if output.node is not node]
     if len(others) != len(graph.outputs) - 1:
         return False
@@ -74,7 +74,7 @@ def _is_alone(node: Node, base: Node, graph: Graph, orders: Orders) -> bool:
 
 
 def _is_computed(node: Node, base: Node, region: Region, orders: Orders) -> bool:
-    """Whether a region computes each element once, and reads of the input no other one."""
+    """True if a region computes each element once, and reads of the input no other one."""
     if node not in region.outputs or any(each.op.kind != "elementwise" for each in region.nodes):
         return False
     if broadcast_shapes(*(each.type.shape for each in region.nodes)) != node.type.shape:

@@ -57,12 +57,12 @@ def updates_in_place(graph: Graph, regions: tuple[Region, ...], orders: Orders) 
 
 
 def _is_small_part(update: Node, region: Region) -> bool:
-    """Whether it is less to move what is computed than to copy what is beside it."""
+    """True if it is less to move what is computed than to copy what is beside it."""
     return len(region.nodes) > 1 and 2 * update.args[1].type.size < update.type.size
 
 
 def is_read_below(memory: Node, update: Node, region: Region, orders: Orders) -> bool:
-    """Whether a region reads elements of some memory that it has written by then.
+    """True if a region reads elements of some memory that it has written by then.
 
     It may read each where it computes what is written over it, and others that are not written.
     """
@@ -83,7 +83,7 @@ def is_read_below(memory: Node, update: Node, region: Region, orders: Orders) ->
 
 
 def _lie_alike(node: Node, memory: Node, orders: Orders) -> bool:
-    """Whether both are arrays of one shape in C order."""
+    """True if both are arrays of one shape in C order."""
     plain = c_strides(node.type.shape)
     return stored_strides(node, orders) == plain and stored_strides(memory, orders) == plain
 
@@ -116,7 +116,7 @@ def epilogues_in_place(
 
 
 def _may_take(value: Node, memory: Node, region: Region, orders: Orders) -> bool:
-    """Whether a value of an elementwise region may lie where it reads another."""
+    """True if a value of an elementwise region may lie where it reads another."""
     return (
         value.type == memory.type
         and value.type.shape == region.space
@@ -126,7 +126,7 @@ def _may_take(value: Node, memory: Node, region: Region, orders: Orders) -> bool
 
 
 def _reads_in_place(memory: Node, nodes: Sequence[Node], orders: Orders) -> bool:
-    """Whether nodes read each element of a value only where they compute that element."""
+    """True if nodes read each element of a value only where they compute that element."""
     reads = ((node, arg, view_of(arg, orders)) for node in nodes for arg in node.args)
     whole = whole_view(memory, orders)
     return all(

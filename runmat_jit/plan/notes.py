@@ -69,7 +69,7 @@ def notes_of_each(nodes: Iterable[Node], names: Collection[str] | None = None) -
 
 
 def _kinds(node: Node) -> list[str]:
-    """Which bits tell the events of an operation apart."""
+    """Bits that tell the events of an operation apart."""
     events = node.op.events
     kinds = []
     if node.type.dtype.kind == "f":
@@ -82,7 +82,7 @@ def _kinds(node: Node) -> list[str]:
 
 
 def _has_sharp_limit(op: Op) -> bool:
-    """Whether it gives an infinity where NumPy does.
+    """True if it gives an infinity where NumPy does.
 
     Powers are rounded in another way, so that one may be infinite where NumPy's just is not.
     """
@@ -92,7 +92,7 @@ def _has_sharp_limit(op: Op) -> bool:
 
 
 def is_open(word: int) -> bool:
-    """Whether an event may have happened that no operation's bits tell of.
+    """True if an event may have happened that no operation's bits tell of.
 
     Without terms near the limit no sum overflows, and without infinities of both signs none is
     invalid, in whatever order NumPy adds.
@@ -102,7 +102,7 @@ def is_open(word: int) -> bool:
 
 
 def is_event(word: int) -> bool:
-    """Whether an event may have happened, where kernels tell events from data."""
+    """True if an event may have happened, where kernels tell events from data."""
     return bool(word) and (bool(operations(word)) or is_open(word))
 
 

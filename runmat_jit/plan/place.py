@@ -42,7 +42,7 @@ class Decision:
 
     @property
     def was_free(self) -> bool:
-        """Whether there was something to decide: nobody had asked for the device."""
+        """True if there was something to decide: nobody had asked for the device."""
         return self.reason != ASKED_FOR
 
     @property
@@ -98,7 +98,7 @@ def place(candidates: Sequence[Candidate], current: str = "cpu") -> Decision:
 def worth_opening(
     on_cpu: Price, moved: tuple[Sequence[int], Sequence[int]], adapter: Profile
 ) -> str | None:
-    """Why no adapter is opened for a program; None where one may gain more than that costs.
+    """Reason why no adapter is opened for a program; None where one may gain more than that costs.
 
     Args:
         on_cpu: The program's price on the CPU.

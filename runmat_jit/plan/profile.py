@@ -156,7 +156,7 @@ class Profile:
         return int(self.parallel_from_us / max(iteration_us, _LEAST_US))
 
     def is_parallel(self, total: int, nbytes: int, iteration_us: float) -> bool:
-        """Whether a launch is long enough to wake other threads for it."""
+        """True if a launch is long enough to wake other threads for it."""
         return total > self.most_serial(iteration_us) or nbytes > self.parallel_from_bytes
 
 

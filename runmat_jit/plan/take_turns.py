@@ -1,4 +1,4 @@
-"""Memory of a program that several values take in turn: each as long as something needs it."""
+"""Memory of a program that several values use one after another, each while it is needed."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Counts(Continuous):
     """Draws counts; arguments and errors are those of NumPy's methods."""
 
     def poisson(self, lam: Any = 1.0, size: Size = None) -> Any:
-        """How often something happens that happens so often in the mean."""
+        """Number of events whose mean is given."""
         refuse_unless(lambda value: value >= 0, "lam < 0 or lam is NaN", lam)
         refuse_unless(lambda value: value <= _LARGEST_MEAN, "lam value too large", lam)
         given = parameters(size, lam=lam)
@@ -28,7 +28,7 @@ class Counts(Continuous):
         return counted(given, self._by_size(mean < FEW, self._few_events, self._many_events, mean))
 
     def binomial(self, n: Any, p: Any, size: Size = None) -> Any:
-        """How many of n trials succeed that do so with probability p."""
+        """Number of successes in n trials, each with probability p."""
         trials = np.asarray(n)
         refuse_unless(lambda value: value >= 0, "n < 0", trials)
         refuse_unless(lambda value: (value >= 0) & (value <= 1), "p < 0, p > 1 or p is NaN", p)
@@ -48,7 +48,7 @@ class Counts(Continuous):
         return counted(given, np.maximum(trials, 1))
 
     def negative_binomial(self, n: Any, p: Any, size: Size = None) -> Any:
-        """How many trials fail before n succeed: events whose mean is a gamma number."""
+        """Number of trials that fail before n succeed: events whose mean is a gamma number."""
         refuse_unless(lambda value: value > 0, "n <= 0", n)
         words = "p <= 0, p > 1 or p contains NaNs"
         refuse_unless(lambda value: (value > 0) & (value <= 1), words, p)
@@ -59,7 +59,7 @@ class Counts(Continuous):
         return counted(given, drawn)
 
     def multinomial(self, n: Any, pvals: Any, size: Size = None) -> Array:
-        """How many of n trials have each of some outcomes."""
+        """Number of n trials that have each of some outcomes."""
         chances = np.asarray(pvals, np.float64)
         refuse_unless(lambda value: value >= 0, "n < 0", n)
         words = "pvals < 0, pvals > 1 or pvals contains NaNs"

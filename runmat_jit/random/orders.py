@@ -120,7 +120,7 @@ class Orders(Counts):
 
 
 def _population(a: Any, values: Array, axis: int, wanted: int) -> int:
-    """How many values there are to choose from."""
+    """Number of values to choose from."""
     if values.ndim:
         count: int = values.shape[axis]
         if not count and wanted:

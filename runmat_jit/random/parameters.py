@@ -24,7 +24,7 @@ class Parameters:
 
     @property
     def count(self) -> int:
-        """How many numbers are drawn."""
+        """Number of random numbers that are taken."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     def result(self, drawn: Array) -> Any:

@@ -192,7 +192,7 @@ class Residence:
 
     @property
     def is_shown(self) -> bool:
-        """Whether somebody holds an array on the host memory."""
+        """True if somebody holds an array on the host memory."""
         leases = self._leases
         return bool(leases) and any(lease() is not None for lease in leases)
 

@@ -77,7 +77,7 @@ class Gpu:
 
 
 def might_have_gpu() -> bool:
-    """Whether the system has a card, as far as can be seen without a driver."""
+    """True if the system has a GPU, as far as can be seen without a driver."""
     return not sys.platform.startswith("linux") or any(map(os.path.exists, _CARDS))
 
 

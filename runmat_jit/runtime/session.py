@@ -132,7 +132,7 @@ class Session:
 
     @Once
     def unsupported(self) -> str | None:
-        """Why this machine runs no kernels; None where it does."""
+        """Reason why this machine runs no kernels; None where it does."""
         from runmat_jit.backends.llvm.target import unsupported_reason  # noqa: PLC0415  (first use)
 
         return unsupported_reason(self.jit.target)
@@ -227,7 +227,7 @@ class Session:
 
     @property
     def may_have_gpu(self) -> bool:
-        """Whether it may be worth while to look for a GPU that is no software; asks no driver."""
+        """True if it may be worth while to look for a GPU that is no software; asks no driver."""
         opened = self.opened_gpu
         return might_have_gpu() if opened is None else not opened.info.software
 
@@ -346,7 +346,7 @@ class _Current:
         self.session: Session | None = None
         self.lock = new_lock()
         self.gpu_left_behind = False
-        """Whether a parent of this process has used a GPU."""
+        """True if a parent of this process has used a GPU."""
         self.has_warned = False
         """True once the warning about an unsupported interpreter was issued."""
 

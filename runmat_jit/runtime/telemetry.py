@@ -119,7 +119,7 @@ class Telemetry:
             self._regions.update(kinds)
 
     def count_loop(self, kind: str, turns: int, start_ns: int = 0, *, runs: int = 1) -> None:
-        """Count native runs of a loop of some kind, their turns, and when the one began."""
+        """Count native runs of a loop of some kind, their iterations, and when the one began."""
         if self.timeline is not None:
             self.timeline.add("loop", kind, start_ns, turns=turns)
         with self._lock:
@@ -138,7 +138,7 @@ class Telemetry:
         """All counters by name.
 
         ``regions`` holds the regions built, by fusion kind; ``loops`` the native runs of loops and
-        their turns, by kind; ``placements`` the latest decisions of the cost model.
+        their iterations, by kind; ``placements`` the latest decisions of the cost model.
         """
         self._flush()
         with self._lock:
@@ -163,5 +163,5 @@ class Telemetry:
 
 
 def is_alive(thread: threading.Thread | None) -> bool:
-    """Whether a thread may still count."""
+    """True if a thread may still count."""
     return thread is not None and thread.is_alive()

@@ -165,6 +165,19 @@ def test_ranks_and_areas_are_those_computed_by_hand():
     assert results.area_under_curve(curve, "p", "runmat") == pytest.approx(2.0)
 
 
+def test_regret_is_that_computed_by_hand(tmp_path):
+    ratio, lost = results.worst_prefix([3.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+    assert (ratio, lost) == (3.0, 1.5)
+    assert results.worst_prefix([0.5, 0.5], [1.0, 1.0]) == (0.5, 0.0)
+    ours, plain = suite.regret("warm.three_operations", 4)
+    assert len(ours) == len(plain) == 4
+    found = Results((), {}, {}, {"warm.three_operations": (ours, plain)})
+    results.write(found, tmp_path / "out.json")
+    assert results.read(tmp_path / "out.json") == found
+    assert list(plots.draw_all(found)) == ["regret"]
+    assert "regret.maze" in suite.whole_programs()
+
+
 def test_results_are_read_as_they_were_written(tmp_path):
     results.write(FOUND, tmp_path / "out.json")
     assert results.read(tmp_path / "out.json") == FOUND

@@ -62,8 +62,8 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1663,
-    "words of our own in docstrings": 2069,
+    "docstrings that open with a function word": 887,
+    "words of our own in docstrings": 1816,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

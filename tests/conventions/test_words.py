@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conventions.test_ratchets import GLOSSARY
+
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".yml", ".yaml", ".cfg", ".ini", ".m", ".sh", ""}
 PACKAGES = ("runmat_jit", "matlab_frontend")
@@ -67,3 +69,23 @@ def test_a_silenced_finding_carries_its_reason():
             if found and len(found[2].strip(" -#")) < 4 and not any(a[:1] == "#" for a in above):
                 unexplained.append(f"{path.relative_to(ROOT)}:{index + 1}: {line.strip()}")
     assert unexplained == []
+
+
+def test_pages_that_users_read_have_the_terms_of_the_field():
+    """The glossary of the ratchets has the term for each word; these phrases are the language's."""
+    phrases = r"in place|last\s+place|text files?|record 0053[^)]*"
+    pages = [ROOT / name for name in ("README.md", "CHANGELOG.md", "benchmarks/README.md")]
+    pages += [path for path in (ROOT / "docs").rglob("*.md") if "design" not in path.parts]
+    words = "|".join(GLOSSARY).replace("(ours", "(?:ours")
+    found = []
+    for page in pages:
+        if page.name == "builtins.md":  # MATLAB calls its characters and strings text
+            continue
+        prose = re.sub(
+            rf"(?s)```.*?```|`[^`\n]*`|\]\([^)]*\)|{phrases}", "", page.read_text("utf-8")
+        )
+        found += [
+            f"{page.relative_to(ROOT)}: {word}"
+            for word in re.findall(rf"(?i)\b(?:{words})\b", prose)
+        ]
+    assert found == []

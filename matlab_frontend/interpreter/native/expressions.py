@@ -112,11 +112,11 @@ class Expressions:
         counted: Variables of loops within; what they are between those, nobody says.
         around: Variables of loops around; ``loops``: how many there are.
         growing: Arrays that get further elements: lines of numbers in larger memory.
-        grows: How many in a turn, as they are written.
-        draws: Random numbers that are taken in a turn, as they are written.
-        is_bounded: No turn takes or makes more.
+        grows: How many in an iteration, as they are written.
+        draws: Random numbers that are taken in an iteration, as they are written.
+        is_bounded: No iteration takes or makes more.
         way: The statements from here to the end of each block around, the outermost one first.
-        rests: What is left of a turn where only the interpreter goes on.
+        rests: What is left of an iteration where only the interpreter goes on.
         nothing: What a function gives where only the interpreter goes on: any number of the class.
 
     """
@@ -679,7 +679,7 @@ def literal(node: nodes.Expression) -> float | None:
 
 
 def _is_small(*factors: ast.expr) -> bool:
-    """Whether a product of whole numbers is one of doubles."""
+    """True if a product of whole numbers is one of doubles."""
     values = (each.value for each in factors if isinstance(each, ast.Constant))
     return any(isinstance(value, int) and abs(value) <= 1 << 16 for value in values)
 

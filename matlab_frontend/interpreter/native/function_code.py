@@ -27,7 +27,7 @@ from matlab_frontend.source import Span
 from runmat_jit.core.slotted import slotted, slotted_object
 
 TURNS: Final = 2000
-"""Turns of a loop after which the interpreter goes on, whose loops may run natively."""
+"""Iterations of a loop after which the interpreter goes on, whose loops may run natively."""
 _EXACT: Final = 2.0**52
 """Doubles below have remainders that are exact."""
 FUNCTIONS: Final = 32
@@ -185,7 +185,7 @@ class FunctionTranslator(Translator):
         return super().statement(node)
 
     def for_(self, node: nodes.For) -> list[ast.stmt]:
-        """A loop of few turns."""
+        """A loop of few iterations."""
         (loop,) = super().for_(node)
         assert isinstance(loop, ast.For), "it is one"
         self.code.objects["few"] = few
@@ -193,7 +193,7 @@ class FunctionTranslator(Translator):
         return [loop]
 
     def while_(self, node: nodes.While) -> list[ast.stmt]:
-        """A loop of few turns: a ``for`` that ends where the condition does not hold."""
+        """A loop of few iterations: a ``for`` that ends where the condition does not hold."""
         (loop,) = super().while_(node)
         assert isinstance(loop, ast.While), "it is one"
         self.temporaries += 1
@@ -233,7 +233,7 @@ class FunctionTranslator(Translator):
 
 
 def few(turns: range) -> range:
-    """The turns of a loop, which are so few that Python runs it.
+    """The iterations of a loop, which are so few that Python runs it.
 
     Raises:
         NotMetError: they are more.

@@ -28,7 +28,7 @@ def lengths_of(arguments: Sequence[nodes.Expression]) -> list[Length | None]:
 
 
 def length_of(node: nodes.Expression) -> Length | None:
-    """How many elements ``:``, ``a:b``, ``a:end`` or ``a:end-b`` are."""
+    """Number of elements ``:``, ``a:b``, ``a:end`` or ``a:end-b`` are."""
     if isinstance(node, nodes.Colon):
         return Length(0, from_end=True)
     if not isinstance(node, nodes.Range) or node.step is not None:
@@ -53,7 +53,7 @@ def whole(node: nodes.Expression) -> int | None:
 
 
 def may_be_stored(length: Length | None, into: Length | None, *, alike: bool) -> bool:
-    """Whether a part fits where it is stored to, or is refused by NumPy as by MATLAB.
+    """True if a part fits where it is stored to, or is refused by NumPy as by MATLAB.
 
     A part of one element would be repeated by NumPy alone. ``alike``: both arrays are of one size.
     """

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall
 
 FIRST_LOOK: Final = AGAIN
-"""Turns after which it is asked first whether a loop is worth compiling, then after twice as many;
-of loops around others, the first turn tells."""
+"""Iterations after which it is first asked whether a loop is worth compiling, then after twice as
+many; for loops around others, after the first one."""
 COMPILES: Final = COMPILING
 """Nodes that are interpreted in the time that compiling a loop takes, about."""
 STARTS: Final = 3 * COMPILING
@@ -52,11 +52,11 @@ ALL: Final = -1
 RETURNED: Final = -2
 """The loop has come to a ``return``."""
 FEW: Final = 1 << 13
-"""Elements, and random numbers, for which there is room in the first part of a loop."""
+"""Elements, and random numbers, that the buffers of the first part of a loop hold."""
 MOST: Final = 1 << 20
 """The same of later parts."""
 UNBOUNDED: Final = 8 * FEW
-"""The same where nobody knows how many a turn takes."""
+"""The same where nobody knows how many an iteration takes."""
 FARTHEST: Final = 1 << 31
 """Loops count no farther natively."""
 Rest: TypeAlias = "Callable[[Frame], Flow | None]"
@@ -64,7 +64,7 @@ Rest: TypeAlias = "Callable[[Frame], Flow | None]"
 RECORDED: Final = 8 * ELEMENTS
 """Elements of arrays whose operations are recorded, about: each takes some ten nodes more."""
 MANY: Final = LOOKS
-"""Turns that tell how long the interpreter takes for one: first ones take longer than others."""
+"""Iterations whose mean is the time of one: the first ones take longer than others."""
 _OF_ARRAYS: Final = ("data", "line", "extent", "room")
 _CLASSES: Final = {
     np.dtype(np.float64): "double",
@@ -100,24 +100,24 @@ class NativeLoop:
         self.interpreter, self.node = interpreter, node
         self.compile_rest = compile_rest
         self.rests: dict[tuple[int, ...], Rest] = {}
-        """What the interpreter runs of a turn, by the identities of the statements."""
+        """What the interpreter runs of an iteration, by the identities of the statements."""
         self.left: nodes.Block = ()
-        """What is left of the last turn that ran natively."""
+        """What is left of the last iteration that ran natively."""
         self.exits = 0
-        """Turns of the last run that the interpreter has ended."""
+        """Iterations of the last run that the interpreter has ended."""
         self.calls: dict[Any, tuple[Translated, LoopCall] | None] = {}
         self.refusals = 0
         self.spent = 0
         """What has been interpreted of it, in nodes."""
         self.size = 1 + sum(1 for _ in below(node.body))
-        """Nodes of a turn."""
+        """Nodes of an iteration."""
         self.reason = ""
         self.may_grow = False
-        """Whether lines of numbers are taken to get elements behind their last."""
+        """True if lines of numbers are taken to get elements behind their last."""
         self.whole = names_of_wholes(node.body)
         """Variables that are used as whole arrays, or that rows and columns are taken of."""
         self.passing = passing_in(node.body, dead)
-        """Variables that nothing reads after a turn."""
+        """Variables that nothing reads after an iteration."""
         nested = any(isinstance(each, nodes.For | nodes.While) for each in below(node.body))
         self.first_look = 1 if nested else FIRST_LOOK
         """After how many turns a run is to be looked at; 0: it never is."""
@@ -127,7 +127,7 @@ class NativeLoop:
     ) -> int:
         """Run what is before a loop natively, if that pays and is known to be right.
 
-        Gives the turns that have been run so, :data:`ALL` or :data:`RETURNED`.
+        Gives the iterations that have been run so, :data:`ALL` or :data:`RETURNED`.
 
         Args:
             frame: Of the variables.
@@ -174,7 +174,7 @@ class NativeLoop:
         return 1 if most <= 1 else 2 + min(most, RECORDED) // ELEMENTS + most // RECORDED
 
     def is_slow(self, frame: Frame, done: int, work: int, turns: int) -> bool:
-        """Whether the interpreter is to go on, as it is faster, or may be.
+        """True if the interpreter is to go on, as it is faster, or may be.
 
         ``done`` turns have been run; others as of :meth:`takes_over`.
         """
@@ -185,7 +185,7 @@ class NativeLoop:
         return turns < MANY and done < MANY * self.exits / OFTEN
 
     def end_turn(self, frame: Frame) -> Flow | None:
-        """Let the interpreter run what is left of a turn; how it left the turn."""
+        """Let the interpreter run what is left of an iteration; how it left the iteration."""
         statements, self.left = self.left, ()
         key = tuple(map(id, statements))
         if key not in self.rests:
@@ -206,7 +206,7 @@ class NativeLoop:
         self.interpreter.session.loops[source.name, source.position(start).line] = how
 
     def part(self, frame: Frame, rest: range | np.ndarray | None, few: int) -> int:
-        """Run some turns, which make ``few`` elements and random numbers at most.
+        """Run some iterations, which make ``few`` elements and random numbers at most.
 
         Gives their number, or :data:`ALL` where the loop has ended.
         """
@@ -248,13 +248,13 @@ class NativeLoop:
         return ALL if len(part) == len(rest) else len(part)
 
     def told_of_exits(self) -> str:
-        """What to say of turns that the interpreter has ended."""
+        """What to say of iterations that the interpreter has ended."""
         return f", after {self.exits} that the interpreter ended" if self.exits else ""
 
     def growing(
         self, frame: Frame, rest: range | np.ndarray | None, few: int, left: Translated
     ) -> int:
-        """As :meth:`part`, for a loop that may have left as it stored behind a last element."""
+        """Like :meth:`part`, for a loop that may have left as it stored behind a last element."""
         if self.may_grow:
             return 0
         self.may_grow = True
@@ -417,7 +417,7 @@ class Room:
             self.session.singles_ahead().skip(results["drawn"])
 
     def is_used_up(self, results: Mapping[str, Any]) -> bool:
-        """Whether a ``while`` may have ended because there was no more room."""
+        """True if a ``while`` may have ended because there was no more room."""
         for name, (line, _) in self.lines.items():
             if results.get(f"m_{name}", 0) > line.size - self.translated.grows[name]:
                 return True
@@ -464,7 +464,7 @@ def attempted(
 
 
 def is_writable(engine: Engine, held: Array, count: int) -> bool:
-    """Whether the memory of a value with so many references may be stored to."""
+    """True if the memory of a value with so many references may be stored to."""
     return is_alone(engine, held, count) and bool(held.data.flags.writeable)
 
 
@@ -474,7 +474,7 @@ def given(
     arrays: Mapping[str, np.ndarray],
     rest: range | np.ndarray | None,
 ) -> Any:
-    """An operand of a loop; ``held`` is its variable, ``rest`` the turns of a ``for``."""
+    """An operand of a loop; ``held`` is its variable, ``rest`` the iterations of a ``for``."""
     match operand.what:
         case "value":
             return number(held)
@@ -564,7 +564,7 @@ def class_of(value: Any) -> VariableClass:
 
 
 def is_number(value: Array) -> bool:
-    """Whether an array is one real number, and known."""
+    """True if an array is one real number, and known."""
     data = value.data
     if type(data) is not np.ndarray or value.on_device:
         return False

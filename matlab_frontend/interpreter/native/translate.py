@@ -57,9 +57,9 @@ class Translated:
         kinds: The classes of those variables.
         inner: Variables of inner loops, which are empty where those had no turns: the names of the
             truth values that say so.
-        grows: Arrays that get further elements, and how many in a turn, as they are written.
-        draws: Random numbers that are taken in a turn, as they are written.
-        is_bounded: No turn takes or makes more than is written.
+        grows: Arrays that get further elements, and how many in an iteration, as they are written.
+        draws: Random numbers that are taken in an iteration, as they are written.
+        is_bounded: No iteration takes or makes more than is written.
         alike: Pairs of arrays that must be of one size.
         vectors: Of the variables that the loop leaves, those that are rows or columns.
         is_real: Where NumPy finds an operation on those invalid, the interpreter runs the loop.
@@ -100,7 +100,7 @@ def translate(
     ``counts``: it is a ``for`` of whole numbers in equal steps; else of a line of numbers.
     ``may_grow``: lines of numbers may get elements behind their last by ``x(k) = value``; if not,
     they do by ``x(end + 1) = value`` and ``x = [x, value]`` alone. ``passing``: variables that
-    nothing reads after a turn.
+    nothing reads after an iteration.
 
     Raises:
         NotNative: it is interpreted.
@@ -250,7 +250,7 @@ class Translator(Wholes):
     def statement_or_exit(self, node: nodes.Statement) -> list[ast.stmt]:
         """A statement; one that is not known in a branch of the loop itself ends the loop there.
 
-        In a branch of a function that is called nothing of the turn has happened.
+        In a branch of a function that is called nothing of the iteration has happened.
         """
         if self.loops != int(not self.inside) or len(self.way) == 1:
             return self.statement(node)
@@ -330,7 +330,7 @@ class Translator(Wholes):
         return [at_line(ast.Assign([store("stopped")], constant(value=True)))]
 
     def with_room(self, test: ast.expr) -> ast.expr:
-        """What a ``while`` asks, as long as there is room for what a turn takes and makes."""
+        """What a ``while`` asks, as long as there is room for what an iteration takes and makes."""
         limited = [f"m_{name}" for name in sorted(self.grows)]
         limited += ["drawn"] if self.draws else []
         tests: list[ast.expr] = []

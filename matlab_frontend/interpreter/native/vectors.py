@@ -66,7 +66,7 @@ class Vectors(Expressions):
         rebound: The rows and columns that statements bind anew.
         stored_to: The arrays that statements store to, in part.
         assigned_names: All variables that statements bind, those of loops included.
-        passing: Variables that nothing reads after a turn.
+        passing: Variables that nothing reads after an iteration.
         made: Of those, the rows and columns: their classes, and which of both they are.
         sizes: Of those: others of the same size that the loop is given.
         masks: Of the variables that statements bind, those that are truth values each time.
@@ -138,7 +138,7 @@ class Vectors(Expressions):
 
     # -- what is a vector --------------------------------------------------------------------------
     def along_of(self, name: str) -> Along | None:
-        """Whether a variable is a row, a column or a matrix."""
+        """True if a variable is a row, a column or a matrix."""
         if name in self.made:
             return self.made[name][1] if name in (self.known or ()) else None
         found = self.classes.get(name)
@@ -149,7 +149,7 @@ class Vectors(Expressions):
         return "row" if found.is_row else "column"
 
     def is_chosen(self, node: nodes.Index) -> bool:
-        """Whether elements of an array are chosen by truth values."""
+        """True if elements of an array are chosen by truth values."""
         match node.arguments:
             case (nodes.Name(name=name),):
                 found = self.classes.get(name)
@@ -265,7 +265,7 @@ class Vectors(Expressions):
         )
 
     def is_bound_here(self, name: str) -> bool:
-        """Whether an array is one that the loop makes anew."""
+        """True if an array is one that the loop makes anew."""
         return name in self.rebound or name in self.made
 
     def unary_of_vector(self, node: nodes.Unary) -> Made:
@@ -433,7 +433,7 @@ class Vectors(Expressions):
         return Made(ast.Call(method, [count, dtype], []), kind)
 
     def length(self, node: nodes.Expression) -> ast.expr:
-        """How many elements a row or a column has."""
+        """Number of elements a row or a column has."""
         return ast.Call(self.shared.basic("len"), [self.elements(node).node], [])
 
     def count(self, node: nodes.Expression) -> ast.expr:
@@ -450,7 +450,7 @@ class Vectors(Expressions):
         return constant(int(number))
 
     def may_change(self, name: str) -> bool:
-        """Whether the loop binds a variable, or did before it was looked at."""
+        """True if the loop binds a variable, or did before it was looked at."""
         return name in self.assigned_names or name in self.around or name in self.counted
 
     def filled(self, name: str, node: nodes.Index) -> Made:
@@ -652,7 +652,7 @@ class Vectors(Expressions):
         return name
 
     def is_view(self, node: ast.expr) -> bool:
-        """Whether an array is another one's memory, which the loop may store to or not give."""
+        """True if an array is another one's memory, which the loop may store to or not give."""
         if isinstance(node, ast.Name):
             return node.id[:2] in ("l_", "a_") or node.id[2:] in self.stored_to
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -696,7 +696,7 @@ def bound_first(*parts: Any) -> frozenset[str]:
 
 
 def is_comparison(node: nodes.Expression) -> bool:
-    """Whether an expression is truth values whatever its operands are."""
+    """True if an expression is truth values whatever its operands are."""
     match node:
         case nodes.Parenthesized(expression=inner):
             return is_comparison(inner)

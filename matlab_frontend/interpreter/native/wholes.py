@@ -82,7 +82,7 @@ class Wholes(Vectors):
         return None
 
     def is_builtin(self, name: str) -> bool:
-        """Whether a name is that of a builtin here."""
+        """True if a name is that of a builtin here."""
         taken = name in self.classes or name in self.made or name in self.kinds
         return not taken and isinstance(self.shared.find(name, self.scope), Builtin)
 
@@ -195,7 +195,7 @@ class Wholes(Vectors):
         return x, replace(y, node=ast.BinOp(y.node, ast.Mult(), exactly))
 
     def is_repeated(self, node: nodes.Expression) -> bool:
-        """Whether an expression is ``repmat`` of a row or a column."""
+        """True if an expression is ``repmat`` of a row or a column."""
         match node:
             case nodes.Parenthesized(expression=inner):
                 return self.is_repeated(inner)
@@ -355,7 +355,7 @@ class Wholes(Vectors):
         return self.called(to_single, exact).node if kind == "single" else exact
 
     def is_of_chosen(self, node: nodes.Expression) -> bool:
-        """Whether an expression is made of elements chosen by the mask, and of numbers."""
+        """True if an expression is made of elements chosen by the mask, and of numbers."""
         if self.along(node) is None:
             return True
         match node:

@@ -53,7 +53,7 @@ class LlvmBackend:
 
     @property
     def compiles(self) -> int:
-        """How many kernels there are, compiled here or kept by the cache."""
+        """Number of kernels, compiled here or kept by the cache."""
         return len(self._loaded)
 
     def compile(self, kernel: Kernel) -> CompiledKernel:

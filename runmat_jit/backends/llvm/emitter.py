@@ -148,7 +148,7 @@ class Emitter:
         return self.live or ["splat (i1 true)"] * self.unroll
 
     def any_of(self, masks: Operands) -> str:
-        """Whether any lane of any of the masks is set, as an i1."""
+        """True if any lane of any of the masks is set, as an i1."""
         mask = self.vector("i1")
         together = masks[0]
         for other in masks[1:]:

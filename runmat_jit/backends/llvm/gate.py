@@ -220,7 +220,7 @@ class Gate:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the fallback makes all calls."""
+        """True if the fallback makes all calls."""
         return not self._entries
 
     def add(self, entry: Entry) -> None:
@@ -234,7 +234,7 @@ class Gate:
         self._set((entry, *others), tuple(gone))
 
     def has(self, key: Hashable) -> bool:
-        """Whether there is an entry for a kind of calls."""
+        """True if there is an entry for a kind of calls."""
         return any(entry.key == key for entry in self._entries)
 
     def remove(self, key: Hashable) -> None:

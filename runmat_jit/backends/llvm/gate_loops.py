@@ -12,7 +12,7 @@ LOOP_WORDS = ("state", "events", "noted", "least", "tally")
 others, the turns that it has at least, and where its runs are counted: how many, the turns of all,
 and of the last."""
 LOOP_DONE = 1
-"""The first word of the state of a loop that has ended; the second one is its turns."""
+"""The first word of the state of a loop that has ended; the second one is its iterations."""
 
 
 def _converted(name: str, kind: str, convert: str, to: str) -> Operation:
@@ -27,7 +27,7 @@ def _converted(name: str, kind: str, convert: str, to: str) -> Operation:
 def loops(layout: ObjectLayout) -> tuple[Operation, ...]:
     """A run of a loop's kernel, and what comes before and after it."""
     return (
-        # The state as it is before the first turn.
+        # The state as it is before the first iteration.
         (
             "reset",
             "at:p like:p bytes:n",

@@ -251,7 +251,7 @@ run:
 
 
 def _is_open() -> str:
-    """As :func:`runmat_jit.plan.notes.is_open` says of a word."""
+    """The same as :func:`runmat_jit.plan.notes.is_open`, of a word."""
     bits = {"open": OPEN, "sum": SUM, "large": LARGE, "positive": POSITIVE, "negative": NEGATIVE}
     lines = [
         f"  %w_{name} = lshr i64 %happened, {bit}\n  %is_{name} = trunc i64 %w_{name} to i1"

@@ -115,7 +115,7 @@ def _store_beside(emitter: Emitter, access: _Access, values: Sequence[Value]) ->
 
 
 def _masks_stores(emitter: Emitter, access: _Access) -> bool:
-    """Whether vectors are stored under a mask as soon as without: those of 512 bits are."""
+    """True if vectors are stored under a mask as soon as without: those of 512 bits are."""
     return emitter.live is None and emitter.width * access.nbytes == _LARGE_VECTOR
 
 

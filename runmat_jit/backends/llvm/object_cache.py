@@ -119,7 +119,7 @@ class ObjectCache:
             excess -= each.st_size
 
     def _looked_lately(self) -> bool:
-        """Whether the directory was listed within the hour; from now on it was."""
+        """True if the directory was listed within the hour; from now on it was."""
         stamp = self.directory / _LOOKED
         with contextlib.suppress(FileNotFoundError):
             if abs(time.time() - stamp.stat().st_mtime) < _LATELY:

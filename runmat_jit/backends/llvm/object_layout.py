@@ -105,7 +105,7 @@ class _ErrorState(ctypes.Structure):
 
 
 def _holds_of_errstates() -> bool:
-    """Whether NumPy's states are what :class:`_ErrorState` says, by states that differ."""
+    """True if NumPy's states are what :class:`_ErrorState` says, by states that differ."""
     found = []
     for divide in ("ignore", "warn", "raise"):
         with np.errstate(divide=divide, call=print):

@@ -14,7 +14,7 @@ class Target:
     features: str
 
     def has(self, feature: str) -> bool:
-        """Whether the feature list turns ``feature`` on (``avx512f``, ``fma``, ``neon``)."""
+        """True if the feature list turns ``feature`` on (``avx512f``, ``fma``, ``neon``)."""
         return f"+{feature}" in self.features.split(",")
 
     @property
@@ -69,7 +69,7 @@ CROSS_TARGETS = (
 
 
 def unsupported_reason(target: Target) -> str | None:
-    """Why no kernels are generated for ``target``; ``None`` where they are.
+    """Reason why no kernels are generated for ``target``; ``None`` where they are.
 
     Fused multiply-add is the floor: without it ``llvm.fma`` is a library call, 30 to 50 times
     slower than NumPy.
@@ -87,5 +87,5 @@ def unsupported_reason(target: Target) -> str | None:
 
 
 def supported(target: Target) -> bool:
-    """Whether kernels are generated for ``target``: x86-64-v3 or better, or AArch64."""
+    """True if kernels are generated for ``target``: x86-64-v3 or better, or AArch64."""
     return unsupported_reason(target) is None

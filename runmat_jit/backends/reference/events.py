@@ -1,4 +1,4 @@
-"""Which floating-point events NumPy would report for a graph, operation by operation."""
+"""Floating-point events that NumPy would report for a graph, operation by operation."""
 
 from __future__ import annotations
 

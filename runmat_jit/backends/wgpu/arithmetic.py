@@ -43,12 +43,12 @@ class Arithmetic:
     emulate_fma: frozenset[str] = frozenset()
     correct: frozenset[tuple[str, str]] = frozenset()
     wide: bool = True
-    """Whether float64 and 64-bit integers may be used to emulate and to correct."""
+    """True if float64 and 64-bit integers may be used to emulate and to correct."""
     correct_before_jumps: frozenset[tuple[str, str]] = frozenset()
     fused: frozenset[str] = frozenset()
     """Types whose ``fma`` the adapter rounds once."""
     exact: bool = True
-    """Whether results must have the CPU's bits; else products are protected only where a sum or a
+    """True if results must have the CPU's bits; else products are protected only where a sum or a
     constant could take them in."""
     flushed: frozenset[str] = frozenset()
     """Types whose subnormal numbers the adapter takes for zeros: they are compared, negated,

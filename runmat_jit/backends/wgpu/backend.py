@@ -97,11 +97,11 @@ class WgpuBackend:
 
     @property
     def compiles(self) -> int:
-        """How many shaders have been compiled or are being compiled."""
+        """Number of shaders that have been compiled or are being compiled."""
         return len(self._compiled)
 
     def unsupported(self, kernel: Kernel) -> str | None:
-        """Why the device cannot run a kernel, or is not to; None where it does."""
+        """Reason why the device cannot run a kernel, or is not to; None where it does."""
         reason = unsupported(kernel, self.device.info)
         if reason is not None:
             return reason

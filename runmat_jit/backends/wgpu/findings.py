@@ -72,7 +72,7 @@ class Findings:
         return frozenset(n for n in BUILTINS if self.builtins.get(n, math.inf) <= _GOOD_BUILTIN)
 
     def refusal(self, kernel: Kernel, *, reproducible: bool) -> str | None:
-        """Why the adapter is not to run a kernel; None where its results are as promised.
+        """Reason why the adapter is not to run a kernel; None where its results are as promised.
 
         Promised is the CPU's bits (``reproducible``) or each row's accuracy; a kernel that rounds
         no float has both everywhere.
@@ -86,7 +86,7 @@ class Findings:
         return None
 
     def irreproducible(self, kind: str, ops: frozenset[str] = _EVERY) -> str | None:
-        """Why results of a type may differ from the CPU's; None where they do not.
+        """Reason why results of a type may differ from the CPU's; None where they do not.
 
         Args:
             kind: ``f32`` or ``f64``.

@@ -48,14 +48,14 @@ class Formula:
 
 
 def equal_bits(a: Floats, b: Floats) -> Floats:
-    """Which elements have equal bits; all NaN are one."""
+    """Elements that have equal bits; all NaN are one."""
     unsigned = f"u{a.itemsize}"
     equal: Floats = a.view(unsigned) == b.view(unsigned)
     return equal | (np.isnan(a) & np.isnan(b))
 
 
 def same_bits(a: Floats, b: Floats) -> bool:
-    """Whether all elements have equal bits."""
+    """True if all elements have equal bits."""
     return bool(equal_bits(a, b).all())
 
 

@@ -178,7 +178,7 @@ class DeviceMemory:
             self.device.queue.submit([encoder.finish()])
 
     def discard(self, array: DeviceArray) -> None:
-        """As ``free``, at the next allocation: finalizers, which run anywhere, take no lock."""
+        """Like ``free``, at the next allocation: finalizers, which run anywhere, take no lock."""
         self._discarded.append(array)
 
     def collect(self) -> None:

@@ -137,7 +137,7 @@ class NativeQueue:
         return None
 
     def holds(self, uniforms: Any) -> bool:
-        """Whether a batch with these numbers was put, and may not be submitted yet."""
+        """True if a batch with these numbers was put, and may not be submitted yet."""
         waiting = range(self._done.value, self._head.value)
         return any(self._kept[number % ITEMS].uniforms is uniforms for number in waiting)
 

@@ -1,4 +1,4 @@
-"""Whether kernels tell of floating-point events, and kernels for callers who do not ask."""
+"""True if kernels tell of floating-point events, and kernels for callers who do not ask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runmat_jit.kernel.walk import every_instruction
 
 
 def has_notes(kernel: Kernel) -> bool:
-    """Whether a kernel may tell of floating-point events."""
+    """True if a kernel may tell of floating-point events."""
     return any(instruction.op == "note" for instruction in every_instruction(kernel.body))
 
 

@@ -62,7 +62,7 @@ def _print_tiles(printer: Printer, grid: Instruction) -> None:
 
 
 def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
-    """Vectors of iterations, one a thread; in a cell, threads take them in turn."""
+    """Vectors of iterations, one a thread; in a cell, threads take them one after another."""
     block = block_of(instruction)
     if not printer.in_cell:
         _print_parallel_lanes(printer, block, body)
@@ -98,7 +98,7 @@ def _print_lanes_of(printer: Printer, block: Block, index: str, body: Body, hi: 
 
 
 def mask_below(printer: Printer, index: str, hi: str) -> str:
-    """Which lanes from ``index`` on are below ``hi``; the first is."""
+    """Lanes that from ``index`` on are below ``hi``; the first is."""
     return f"{printer.numbers()} < {printer.splat('i32', f'{hi} - {index}')}"
 
 

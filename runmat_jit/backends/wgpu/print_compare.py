@@ -16,7 +16,7 @@ _INFINITY, _SIGN = 0x7F800000, 0x80000000
 
 
 def compare(printer: Printer, instruction: Instruction) -> str:
-    """Whether ``lt le gt ge eq ne`` holds; false, or true for ``ne``, where an operand is NaN."""
+    """True if ``lt le gt ge eq ne`` holds; false, or true for ``ne``, where an operand is NaN."""
     (result,), args, op = instruction.results, instruction.args, instruction.op
     kind = args[0].type
     if kind == "i1":
@@ -54,12 +54,12 @@ def _is_number(value: Value) -> bool:
 
 
 def _compare_with_constant(printer: Printer, op: str, x: str, number: float, *, lane: bool) -> str:
-    """Whether a float32 is in the range of bits for which a comparison with a constant holds."""
+    """True if a float32 is in the range of bits for which a comparison with a constant holds."""
     word = printer.vector(UNSIGNED["f32"], lane=lane)
     bits = printer.name(f"bitcast<{word}>({x})")
 
     def among(first: int, last: int) -> str:
-        """Whether the bits are from ``first`` to ``last``, which there is at least one of."""
+        """True if the bits are from ``first`` to ``last``, which there is at least one of."""
         least, count = (printer.splat("u32", f"{n}u", lane=lane) for n in (first, last - first))
         if first == last:
             return f"({bits} == {least})"

@@ -95,7 +95,7 @@ def _divide(printer: Printer, instruction: Instruction) -> str:
 
 
 def _is_divided_by_one_number(printer: Printer, instruction: Instruction) -> bool:
-    """Whether all lanes are divided by one number, on an adapter that rounds no quotient right.
+    """True if all lanes are divided by one number, on an adapter that rounds no quotient right.
 
     The reciprocal is computed once then, and a remainder makes each product with it as good.
     """
@@ -176,7 +176,7 @@ def _bitwise(printer: Printer, instruction: Instruction) -> str:
 
 
 def _negated(printer: Printer, condition: str, *, lane: bool) -> str:
-    """Whether a condition does not hold, by way of numbers.
+    """True if a condition does not hold, by way of numbers.
 
     The driver would turn "not less" into "greater or equal", which NaN is not. Nor may it be asked
     whether the unknown zero is 0: it would make a copy of the loop around in which that is known.

@@ -193,12 +193,12 @@ class Printer:
     # -- protection ------------------------------------------------------------------------------
     @property
     def opaque(self) -> bool:
-        """Whether all floats are to be kept from the driver's rules."""
+        """True if all floats are to be kept from the driver's rules."""
         return self.arithmetic.guard == "or"
 
     @property
     def keeps_sums(self) -> bool:
-        """Whether sums of sums are to be kept from the driver's rules."""
+        """True if sums of sums are to be kept from the driver's rules."""
         return self.arithmetic.guard in ("sums", "or")
 
     def keep(self, text: str, kind: str, *, lane: bool) -> str:
@@ -210,11 +210,11 @@ class Printer:
         return self.call("keep", kind, text, lane=lane)
 
     def is_fed(self, value: Value) -> bool:
-        """Whether another float operation takes the value."""
+        """True if another float operation takes the value."""
         return value.number in self.uses.fed
 
     def is_merged(self, product: Instruction) -> bool:
-        """Whether the driver may merge a product with a sum, or two constant factors."""
+        """True if the driver may merge a product with a sum, or two constant factors."""
         (result,), uses = product.results, self.uses
         if self.arithmetic.exact:
             return self.is_fed(result)
@@ -222,7 +222,7 @@ class Printer:
         return result.number in uses.merged or (by_constant and result.number in uses.scaled)
 
     def is_kept(self, op: str, value: Value) -> bool:
-        """Whether the result of an operation that rounds is to be kept."""
+        """True if the result of an operation that rounds is to be kept."""
         if self.opaque or (op in _NARROWING and value.type == "f32" and self.widens):
             return self.is_fed(value)
         summed = op in ("add", "sub", "nearest") and value.number in self.uses.summed
@@ -230,7 +230,7 @@ class Printer:
 
     @property
     def widens(self) -> bool:
-        """Whether a float32 is converted to float64.
+        """True if a float32 is converted to float64.
 
         A driver that sees it come from a float64 or an integer takes that in its place.
         """
@@ -239,22 +239,22 @@ class Printer:
         return self.uses.widens or "f32" in arithmetic.emulate_fma or bool(corrects)
 
     def adds_by_fma(self, op: str, value: Value) -> bool:
-        """Whether a sum that is to be kept is one of a product with an unknown 1: that is free."""
+        """True if a sum that is to be kept is one of a product with an unknown 1: that is free."""
         fused = value.type in self.arithmetic.fused and self.arithmetic.guard == "sums"
         return fused and op in ("add", "sub") and self.is_kept(op, value)
 
     def corrects(self, op: str, value: Value) -> bool:
-        """Whether the result of a division or square root is not to be what the adapter gives."""
+        """True if the result of a division or square root is not to be what the adapter gives."""
         pair, arithmetic = (op, value.type), self.arithmetic
         before = pair in arithmetic.correct_before_jumps and value.number in self.uses.before_jumps
         return before or pair in arithmetic.correct
 
     def flushes(self, kind: str) -> bool:
-        """Whether the adapter takes subnormal numbers of a type for zeros."""
+        """True if the adapter takes subnormal numbers of a type for zeros."""
         return kind in self.arithmetic.flushed
 
     def rounds_by_bits(self, op: str, kind: str) -> bool:
-        """Whether numbers of a type are rounded to whole ones by their bits."""
+        """True if numbers of a type are rounded to whole ones by their bits."""
         if op in ("floor", "ceil") and self.flushes(kind):
             return True
         return op in _TO_WHOLE and kind in self.arithmetic.whole_by_bits
@@ -286,7 +286,7 @@ class Printer:
         self.written |= accesses[1]
 
     def any_of(self, mask: str) -> str:
-        """Whether any lane of a mask is set."""
+        """True if any lane of a mask is set."""
         return f"any({mask})" if self.lanes > 1 else mask
 
     # -- memory ----------------------------------------------------------------------------------

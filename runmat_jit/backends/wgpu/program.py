@@ -66,7 +66,7 @@ class WgpuProgramRunner:
 
     @property
     def notes(self) -> bool:
-        """Whether any kernel may tell of floating-point events."""
+        """True if any kernel may tell of floating-point events."""
         return any(has_notes(launch.kernel) for launch in self.launches)
 
     def start(

@@ -1,4 +1,4 @@
-"""Which elements a part of a kernel's parallel axis touches: intervals of its index values.
+"""Elements that a part of a kernel's parallel axis touches: intervals of its index values.
 
 Used to bind windows of buffers that are larger than a binding, and to size teams of threads. An
 interval may be wider than what happens, never narrower.

@@ -157,7 +157,7 @@ class WgpuRunner:
         return Batch(runs, dispatches, uniforms, content, tuple(places), events, notes, native)
 
     def is_waiting(self, batch: Batch) -> bool:
-        """Whether it was put into a queue that may not have submitted it yet."""
+        """True if it was put into a queue that may not have submitted it yet."""
         queue = self.device.native
         return queue is not None and queue.holds(batch.uniforms)
 

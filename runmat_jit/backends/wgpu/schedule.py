@@ -249,7 +249,7 @@ def lanes_of_a_thread(kernel: Kernel) -> int:
 
 
 def _is_independent(grid: Instruction) -> bool:
-    """Whether cells are one loop whose iterations may run beside each other, of lanes alone."""
+    """True if cells are one loop whose iterations may run beside each other, of lanes alone."""
     body = () if grid.block is None else grid.block.body
     *before, last = body
     if "independent" not in last.attrs or any(i.block is not None for i in before):
@@ -264,7 +264,7 @@ def _is_independent(grid: Instruction) -> bool:
 
 
 def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
-    """Whether most of what lanes read and write are no vectors of memory.
+    """True if most of what lanes read and write are no vectors of memory.
 
     Then threads that have one element each read side by side; those that add up a row do so if they
     have it in registers then, too.

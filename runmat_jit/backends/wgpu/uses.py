@@ -36,7 +36,7 @@ class Uses:
     before_jumps: frozenset[int]
     """Something is computed from them that is rounded to a whole number."""
     widens: bool
-    """Whether some float32 is converted to float64."""
+    """True if some float32 is converted to float64."""
 
 
 def uses_of(kernel: Kernel) -> Uses:

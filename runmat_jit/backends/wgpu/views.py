@@ -1,4 +1,4 @@
-"""Which buffers a shader sees as vectors, and which numbers are multiples of a vector's lanes."""
+"""Buffers that a shader sees as vectors, and which numbers are multiples of a vector's lanes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Alignment:
                 self.narrow.add(buffer.name)
 
     def is_whole(self, buffer: Buffer | Table) -> bool:
-        """Whether the first element of a buffer begins a vector."""
+        """True if the first element of a buffer begins a vector."""
         return buffer.name not in self.facts.shifted or buffer.name in self.facts.multiples
 
     def follows(self, instruction: Instruction) -> bool:
@@ -99,7 +99,7 @@ class Views:
     lanes: int = 1
 
     def is_multiple(self, value: Value) -> bool:
-        """Whether an index value is a multiple of the lanes of a thread, as far as is known."""
+        """True if an index value is a multiple of the lanes of a thread, as far as is known."""
         if value.literal is not None:
             return int(value.literal) % self.lanes == 0
         return value.number in self.multiples

@@ -36,5 +36,5 @@ def alike_traced(value: Traced) -> Any:
 
 
 def has_attribute(value: Traced, name: str) -> bool:
-    """Whether the class of a traced value has an attribute."""
+    """True if the class of a traced value has an attribute."""
     return any(name in vars(base) for base in value.__class__.__mro__)

@@ -122,7 +122,7 @@ def note_missing(hooks: Following, obj: Any, name: str) -> None:
 
 
 def may_change(hooks: Following, obj: Any) -> bool:
-    """Whether an object's attributes are outside state."""
+    """True if an object's attributes are outside state."""
     if isinstance(obj, types.ModuleType):
         return not is_library(obj)
     of_function = is_outside_function(hooks, obj)
@@ -130,12 +130,12 @@ def may_change(hooks: Following, obj: Any) -> bool:
 
 
 def is_outside_function(hooks: Following, obj: Any) -> bool:
-    """Whether a value is a function that no recording made: another of its code may come next."""
+    """True if a value is a function that no recording made: another of its code may come next."""
     return type(obj) is types.FunctionType and not hooks.is_rewritten(obj)
 
 
 def is_library(module: types.ModuleType) -> bool:
-    """Whether a module's attributes hardly ever change."""
+    """True if a module's attributes hardly ever change."""
     return module.__name__.partition(".")[0] in _LIBRARIES
 
 

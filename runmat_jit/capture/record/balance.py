@@ -29,11 +29,11 @@ from runmat_jit.core.slotted import slotted
 ELEMENTS_LIMIT: Final = COMPILING // ENTRY
 """Operations on single numbers after which a recording that gains nothing ends."""
 TURNS_LIMIT: Final = 2 * ELEMENTS_LIMIT
-"""Turns of loops after which a recording whose kernels do less than one call in two turns ends."""
+"""Iterations after which a recording ends whose kernels do less than a call in two iterations."""
 ITEMS_OF_TURN: Final = ENTRY * OPERATIONS
-"""Items of containers that are compared in the time that a turn of a loop takes to record."""
+"""Items of containers that are compared in the time that an iteration of a loop takes to record."""
 DRIVEN: Final = 2 * DECISION
-"""Of a decision of a driven call; and operations on single numbers that any recording may have."""
+"""Of a decision of an interpreted call; operations on numbers that any recording may have."""
 
 
 def work_on(size: int) -> int:
@@ -81,12 +81,12 @@ class Balance:
 
     @property
     def gains(self) -> bool:
-        """Whether kernels do more than is done with single numbers, a few of which are free."""
+        """True if kernels do more than is done with single numbers, a few of which are free."""
         return self.work > max(0, self.elements - DRIVEN)
 
     @property
     def is_worth_driving(self) -> bool:
-        """Whether kernels gain more than it costs that Python decides."""
+        """True if kernels gain more than it costs that Python decides."""
         return self.work > DRIVEN * self.elements
 
     def gained(self, work: int, *, ours: bool) -> None:
@@ -126,6 +126,6 @@ class Balance:
         self.compiled_at.add(place)
 
     def runs_away(self, entries: int, *, kept: bool) -> bool:
-        """Whether recording so many entries costs more than plain Python and what is free."""
+        """True if recording so many entries costs more than plain Python and what is free."""
         free = FREE if kept else COMPILING
         return ENTRY * entries + self.compiled > free + 2 * self.work

@@ -292,22 +292,22 @@ def elements_in(node: Node) -> int:
 
 
 def may_reduce(node: Node) -> bool:
-    """Whether an operation makes few elements of many, by itself or by what it is made of."""
+    """True if an operation makes few elements of many, by itself or by what it is made of."""
     return node.op.kind == "reduce" or node.op.decompose is not None or is_product(node)
 
 
 def has_no_kernel(node: Node) -> bool:
-    """Whether a node is no operation, or NumPy is called for it."""
+    """True if a node is no operation, or NumPy is called for it."""
     return node.op.kind == "structure" or (node.op.kind == "host" and not is_product(node))
 
 
 def is_product(node: Node) -> bool:
-    """Whether a node is a product: no call of Python's, of which the rest is as NumPy has it."""
+    """True if a node is a product: no call of Python's, of which the rest is as NumPy has it."""
     return product_in(node.params) is not None
 
 
 def computes_arrays(graph: Graph) -> bool:
-    """Whether kernels do more than read elements and compute with single numbers."""
+    """True if kernels do more than read elements and compute with single numbers."""
     return any(output.node.type.size > 1 for output in graph.outputs) or any(
         may_reduce(node) and any(arg.type.size > 1 for arg in node.args) for node in graph.nodes
     )

@@ -80,7 +80,7 @@ def exponent(recording: Recording, base: Any, power: Any) -> Any:
 
 
 def is_quick(power: Any) -> bool:
-    """Whether ``**`` calls another function of NumPy's than ``power``."""
+    """True if ``**`` calls another function of NumPy's than ``power``."""
     return (type(power) is int and power in (2, -1)) or (type(power) is float and power == 0.5)
 
 

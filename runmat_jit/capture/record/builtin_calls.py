@@ -49,7 +49,7 @@ def call_plain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_data(value: Any, depth: int = 0) -> bool:
-    """Whether a value can be used twice, and calls nothing."""
+    """True if a value can be used twice, and calls nothing."""
     if type(value) in (list, tuple, dict, set):
         return depth < DEPTH_LIMIT and all(is_data(item, depth + 1) for item in value)
     return type(value) is Traced or isinstance(value, CONSTANTS)
@@ -65,7 +65,7 @@ def call_scalar(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_operation(fn: Any, args: Args) -> bool:
-    """Whether arithmetic works on traced numbers or arrays as an operation."""
+    """True if arithmetic works on traced numbers or arrays as an operation."""
     if not any(type(arg) is Traced for arg in args):
         return False
     if fn not in (min, max):
@@ -105,7 +105,7 @@ def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> 
 
 
 def is_plain_constant(value: Any) -> bool:
-    """Whether a value is text, a number or None, or a tuple of such."""
+    """True if a value is text, a number or None, or a tuple of such."""
     if type(value) is tuple:
         return all(map(is_plain_constant, value))
     return type(value) in (*SCALARS, str, bytes, type(None))
@@ -162,5 +162,5 @@ def call_next(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_own_generator(value: Any) -> bool:
-    """Whether a value is a generator that runs code of the recording."""
+    """True if a value is a generator that runs code of the recording."""
     return type(value) is types.GeneratorType and is_made_here(value)

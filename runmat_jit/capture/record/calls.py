@@ -119,7 +119,7 @@ def run(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def does_more(fn: Any) -> bool:
-    """Whether a function that a builtin calls does more than to give a result of its arguments."""
+    """True if a function that a builtin calls does more than to give a result of its arguments."""
     if type(fn) not in (types.BuiltinFunctionType, type(np.sum)):
         return False
     callee = callables.of(fn)
@@ -231,7 +231,7 @@ def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_of_no_kernel(value: Any) -> bool:
-    """Whether a value is an array of a dtype that no kernel computes."""
+    """True if a value is an array of a dtype that no kernel computes."""
     at = value._rm_geometry if type(value) is Traced and value._rm_kind == ARRAY else None
     return at is not None and not is_graph_dtype(at.dtype)
 
@@ -344,7 +344,7 @@ def call_class(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
 
 
 def makes_plain_instances(cls: type) -> bool:
-    """Whether a class of the user's makes objects as Python does, which may go unnoticed."""
+    """True if a class of the user's makes objects as Python does, which may go unnoticed."""
     foreign = ("builtins", "functools", "collections", "threading", "weakref", "warnings")
     makes: Any = cls.__new__
     plain = type(cls) is type and makes is object.__new__ and cls.__module__ not in foreign
@@ -352,7 +352,7 @@ def makes_plain_instances(cls: type) -> bool:
 
 
 def is_namedtuple_class(cls: type) -> bool:
-    """Whether a class was made by ``namedtuple`` and does nothing else."""
+    """True if a class was made by ``namedtuple`` and does nothing else."""
     return issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__new__ is not tuple.__new__
 
 
@@ -381,7 +381,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "run": run,
     "builtin": builtin_calls.call_builtin,
     "scalar": builtin_calls.call_scalar,
-    "text": builtin_calls.call_text,
+    "string": builtin_calls.call_text,
     "of constants": builtin_calls.call_of_constants,
     "class": builtin_calls.call_type,
     "truth": builtin_calls.call_truth,

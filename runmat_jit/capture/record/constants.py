@@ -68,7 +68,7 @@ def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[s
 
 
 def folds(fn: Any) -> bool:
-    """Whether a callable is pure, and makes numbers of numbers."""
+    """True if a callable is pure, and makes numbers of numbers."""
     if isinstance(fn, type):
         return issubclass(fn, (np.number, int, float, complex))
     callee = callables.of(fn)
@@ -78,7 +78,7 @@ def folds(fn: Any) -> bool:
 
 
 def is_fixed(value: Any) -> bool:
-    """Whether a value is an immutable one that no call changes."""
+    """True if a value is an immutable one that no call changes."""
     if type(value) is tuple:
         return all(map(is_fixed, value))
     if type(value) is slice:  # of ``np.mgrid[0:3]``

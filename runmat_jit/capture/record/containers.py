@@ -76,12 +76,12 @@ def call_on_list(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_own(hooks: Following, container: Any) -> bool:
-    """Whether nobody else holds a container."""
+    """True if nobody else holds a container."""
     return hooks.tracer.shadows.of_copy(container) is None and hooks.tracer.may_change(container)
 
 
 def is_method(hooks: Following, fn: Any, args: Args) -> bool:
-    """Whether a Python function is a method of such a container, or one of ``namedtuple``'s."""
+    """True if a Python function is a method of such a container, or one of ``namedtuple``'s."""
     owner = args[0] if args else None
     if fn in _METHODS:
         return type(owner) is Counter and hooks.tracer.owns(owner)
@@ -109,7 +109,7 @@ def replaced_copy(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def is_plain_enum(cls: Any) -> bool:
-    """Whether calling a class finds a member of an enumeration by its value."""
+    """True if calling a class finds a member of an enumeration by its value."""
     if type(cls) is not enum.EnumType:
         return False
     own = [base for base in cls.__mro__ if base.__module__ not in ("enum", "builtins")]
@@ -138,7 +138,7 @@ def rebuilt_of(hooks_own: Callable[[Any], bool], value: Any) -> tuple[Any, list[
 
 
 def is_plain_instance(value: Any) -> bool:
-    """Whether an object is its class and its attributes, and nothing happens when it dies."""
+    """True if an object is its class and its attributes, and nothing happens when it dies."""
     kind = type(value)
     return (
         type(kind) is type

@@ -1,4 +1,4 @@
-"""Which calls a row covers entirely: what it reads, what comes out, and where that goes."""
+"""Calls that a row covers entirely: what it reads, what comes out, and where that goes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None
 
 
 def goes_through_int(value: Any, target: np.dtype) -> bool:
-    """Whether NumPy stores a number in integers by way of Python's, which may raise.
+    """True if NumPy stores a number in integers by way of Python's, which may raise.
 
     Arrays without axes are cast, which never does, as are integers into unsigned ones.
     """
@@ -159,7 +159,7 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
 
 
 def is_plain(operand: Any) -> bool:
-    """Whether an operand lies in memory without gaps, as what NumPy makes of it then does."""
+    """True if an operand lies in memory without gaps, as what NumPy makes of it then does."""
     if type(operand) is not Geometry or not operand.shape:
         return False
     size = operand.dtype.itemsize
@@ -169,7 +169,7 @@ def is_plain(operand: Any) -> bool:
 def numbers_fit(
     operands: tuple[Operand, ...], kinds: tuple[RowOperand, ...], dtypes: tuple[np.dtype, ...]
 ) -> bool:
-    """Whether every Python number casts to its dtype without error or warning."""
+    """True if every Python number casts to its dtype without error or warning."""
     for operand, kind, dtype in zip(operands, kinds, dtypes, strict=True):
         if isinstance(kind, Weak):
             number = operand.value if isinstance(operand, ScalarOperand) else operand
@@ -179,7 +179,7 @@ def numbers_fit(
 
 
 def takes(out: Any, result: Result, casting: str) -> bool:
-    """Whether an existing array can hold the result, as ``out=`` and ``+=`` demand."""
+    """True if an existing array can hold the result, as ``out=`` and ``+=`` demand."""
     if type(out) is not Traced or out._rm_kind != ARRAY:
         return False
     at, made = out._rm_geometry, result.type

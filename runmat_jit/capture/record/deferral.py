@@ -181,7 +181,7 @@ def reporting_row(fn: Any, plan: Covered) -> Row:
 
 
 def places_of(plan: Covered, args: tuple[Any, ...]) -> tuple[int, ...] | None:
-    """Which arguments the operands are; None where another call with the same key may differ."""
+    """Arguments that the operands are; None where another call with the same key may differ."""
     numbers: list[int] = []
     for place, operand in enumerate(plan.bound.operands):
         found = [number for number, arg in enumerate(args) if arg is operand]
@@ -241,12 +241,12 @@ def layout(recording: Recording, plan: Covered) -> tuple[int, ...] | None:
 
 
 def is_c_contiguous(at: Geometry) -> bool:
-    """Whether an array lies in memory without gaps, its last axis innermost."""
+    """True if an array lies in memory without gaps, its last axis innermost."""
     return is_contiguous(at.shape, tuple([s // at.dtype.itemsize for s in at.strides]))
 
 
 def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
-    """Whether NumPy computes with its scalars' own arithmetic, which names itself in warnings.
+    """True if NumPy computes with its scalars' own arithmetic, which names itself in warnings.
 
     It does where an operator's operands need no other dtype than a scalar among them has.
     """

@@ -135,7 +135,7 @@ def drawn(recording: Recording, generator: Any, asked: Wanted) -> tuple[Stream, 
 
 
 def is_for_programs(recording: Recording) -> bool:
-    """Whether programs are to make numbers here: as they did where a replay has been before."""
+    """True if programs are to make numbers here: as they did where a replay has been before."""
     if recording.tape.feeding:
         return type(recording.tape.fed_entry()) is Draw
     if current_errstate() is not recording.token:

@@ -65,7 +65,7 @@ def read(recording: Recording, array: Traced, key: Any) -> Any:
 
 
 def is_at_hand(recording: Recording, array: Traced, ndim: int) -> bool:
-    """Whether the array, of ``ndim`` axes, has memory of this recording, and on the host."""
+    """True if the array, of ``ndim`` axes, has memory of this recording, and on the host."""
     at = array._rm_geometry
     if array._rm_kind != ARRAY or at is None or at.storage.memory is None or len(at.shape) != ndim:
         return False

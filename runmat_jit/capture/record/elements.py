@@ -45,7 +45,7 @@ def raw_position(key: Any) -> tuple[Any, ...] | None:
 
 
 def comes_again(recording: Recording) -> bool:
-    """Whether the program has been at this instruction before, or at many others like it.
+    """True if the program has been at this instruction before, or at many others like it.
 
     What a replay has done here is done as it was: CPython may have specialized the instruction
     since, and then gives it another place.

@@ -177,7 +177,7 @@ _COPIED = (tuple, list, set, frozenset, dict, slice)
 
 
 def children_of(value: Any) -> Sequence[Any]:
-    """Children of a container: keys and values in turn for a dict."""
+    """Children of a container: keys and values alternately for a dict."""
     kind = type(value)
     if kind in (tuple, list, set, frozenset) or is_namedtuple(value):
         return tuple(value)
@@ -191,7 +191,7 @@ def children_of(value: Any) -> Sequence[Any]:
 
 
 def holds_traced(value: Any, depth: int = 0) -> bool:
-    """Whether a traced value is anywhere inside (or the containers are too deep to tell)."""
+    """True if a traced value is anywhere inside (or the containers are too deep to tell)."""
     kind = type(value)
     if kind is Traced or kind is TracedMethod:
         return True

@@ -54,5 +54,5 @@ def settle(recording: Recording, operands: Iterable[Operand], *, writes: bool) -
 
 
 def is_exposed(operand: Operand) -> bool:
-    """Whether code that no hook sees may write to what an operation reads."""
+    """True if code that no hook sees may write to what an operation reads."""
     return isinstance(operand, Geometry) and operand.storage.exposed

@@ -24,7 +24,7 @@ class Following(HookBase):
 
     @abstractmethod
     def is_rewritten(self, fn: types.FunctionType) -> bool:
-        """Whether a function calls hooks itself."""
+        """True if a function calls hooks itself."""
 
     @abstractmethod
     def convert(self, fn: types.FunctionType) -> types.FunctionType | Refused:

@@ -48,13 +48,13 @@ def columns(recording: Recording, array: Traced, index: Any) -> Traced | None:
 
 
 def lies_plainly(array: Traced, index: Traced) -> bool:
-    """Whether NumPy's own result lies in C order, as ``np.take`` gives it."""
+    """True if NumPy's own result lies in C order, as ``np.take`` gives it."""
     at = geometry(array)
     return is_c_contiguous(index) and (len(at.shape) == 1 or is_c_contiguous(array))
 
 
 def is_c_contiguous(array: Traced) -> bool:
-    """Whether an array lies in C order without gaps."""
+    """True if an array lies in C order without gaps."""
     at = geometry(array)
     return is_contiguous(at.shape, tuple([s // at.dtype.itemsize for s in at.strides]))
 
@@ -78,7 +78,7 @@ def of_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any,
 
 # -- both ------------------------------------------------------------------------------------------
 def is_index(value: Any) -> bool:
-    """Whether a value is a traced array of integers."""
+    """True if a value is a traced array of integers."""
     return is_array(value) and geometry(value).dtype.kind == "i" and bool(geometry(value).shape)
 
 
@@ -100,7 +100,7 @@ def take(recording: Recording, array: Traced, index: Traced, axis: int) -> Trace
 
 
 def are_in_range(recording: Recording, index: Traced, extent: int) -> Any:
-    """Whether all positions are, a truth of which there is a branch of the trace."""
+    """True if all positions are, a truth of which there is a branch of the trace."""
     least = recording.call(call_forms.method_of("min"), (index,), NOTHING)
     most = recording.call(call_forms.method_of("max"), (index,), NOTHING)
     above = recording.call(operator.ge, (least, -extent), NOTHING)

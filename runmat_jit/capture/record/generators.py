@@ -85,7 +85,7 @@ def seen(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, 
 
 
 def has_fixed_numbers(args: Args, kwargs: Kwargs, *, but_first: bool) -> bool:
-    """Whether a draw gets no traced value that it may refuse; a first array it may only shuffle."""
+    """True if a draw gets no traced value that it may refuse; a first array it may only shuffle."""
     others = [value for key, value in kwargs.items() if key != "out"]
     if but_first and args and is_array(args[0]):
         args = args[1:]
@@ -93,5 +93,5 @@ def has_fixed_numbers(args: Args, kwargs: Kwargs, *, but_first: bool) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a traced array."""
+    """True if a value is a traced array."""
     return type(value) is Traced and value._rm_kind == ARRAY

@@ -76,7 +76,7 @@ class Converter(Protocol):
         """The rewritten form of a function, or why there is none."""
 
     def is_rewritten(self, code: types.CodeType) -> bool:
-        """Whether a code object calls hooks."""
+        """True if a code object calls hooks."""
 
     def undecorated(self, fn: Any) -> Any:
         """The function beneath our own decorator; None where that is not."""
@@ -96,7 +96,7 @@ class Hooks(Following):
         return self.converter.undecorated(fn)
 
     def is_rewritten(self, fn: types.FunctionType) -> bool:
-        """Whether a function calls hooks itself."""
+        """True if a function calls hooks itself."""
         return self.converter.is_rewritten(fn.__code__)
 
     def convert(self, fn: types.FunctionType) -> types.FunctionType | Refused:
@@ -501,7 +501,7 @@ class Hooks(Following):
         return value
 
     def is_known(self, container: Any) -> bool:
-        """Whether a container is immutable, the recording's own, or a copy of one outside."""
+        """True if a container is immutable, the recording's own, or a copy of one outside."""
         return (
             isinstance(container, tuple)
             or self.tracer.may_change(container)
@@ -555,13 +555,13 @@ class Hooks(Following):
         return seen
 
     def is_of_shared(self, value: Any) -> bool:
-        """Whether a value is a method of a container that others hold, too."""
+        """True if a value is a method of a container that others hold, too."""
         method = isinstance(value, types.BuiltinFunctionType)
         return method and self.tracer.shadows.of_copy(value.__self__) is not None
 
     def called(self, value: Any) -> Any:
         """An argument of a builtin that calls it: what makes text is followed, too."""
-        if callables.of(value).follow == "text":
+        if callables.of(value).follow == "string":
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         return self.given(value)
 
@@ -586,12 +586,12 @@ class Hooks(Following):
 
 
 def is_iterator(value: Any) -> bool:
-    """Whether a value is a generator, or an iterator of Python's own."""
+    """True if a value is a generator, or an iterator of Python's own."""
     return type(value) is types.GeneratorType or is_reduced(value)
 
 
 def is_builtin(value: Any) -> bool:
-    """Whether a value is a builtin container that can be changed."""
+    """True if a value is a builtin container that can be changed."""
     return isinstance(value, (list, dict, set))
 
 

@@ -78,12 +78,12 @@ def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
 
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result is a list in which a trace would follow too many numbers."""
+    """True if the result is a list in which a trace would follow too many numbers."""
     return fn == call_forms.TOLIST and bool(args[0].size > LIST_LIMIT)
 
 
 def is_scalar_call(fn: Any, callee: callables.Callee, args: tuple[Any, ...]) -> bool:
-    """Whether it is Python's own arithmetic on Python numbers, traced ones among them."""
+    """True if it is Python's own arithmetic on Python numbers, traced ones among them."""
     of_numbers = isinstance(fn, call_forms.MethodCall | call_forms.AttributeCall)
     if not (of_numbers or callee.follow == "scalar"):
         return False
@@ -94,7 +94,7 @@ def is_scalar_call(fn: Any, callee: callables.Callee, args: tuple[Any, ...]) -> 
 
 
 def is_conversion(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a NumPy scalar becomes a Python number: of one type, whatever its value."""
+    """True if a NumPy scalar becomes a Python number: of one type, whatever its value."""
     if len(args) != 1 or type(args[0]) is not Traced or args[0]._rm_kind != GENERIC:
         return False
     return fn is float or fn is int or fn is complex or fn == call_forms.method_of("item")
@@ -225,7 +225,7 @@ def encoded(
 def adopt_in_formulas(
     recording: Recording, value: Any, real: list[Any], shape: tuple[int, ...] | None
 ) -> tuple[Any, Any, tuple[int, ...] | None]:
-    """As :func:`adopt`; and the shape that a law tells, if it is that of a new array."""
+    """Like :func:`adopt`; and the shape that a law tells, if it is that of a new array."""
     symbols = recording.symbols
     if symbols is None:
         return *adopt(recording, value, real), None
@@ -237,7 +237,7 @@ def adopt_in_formulas(
 
 
 def is_fixed(fn: Any, args: tuple[Any, ...], value: Any) -> bool:
-    """Whether a result has the same structure for all values; the dtype of text says its length."""
+    """True if a result has the same structure for all values; the dtype of text says its length."""
     has_text = isinstance(value, np.ndarray) and value.dtype.kind in "SUV"
     return callables.cannot_raise(fn, args) and not has_text
 

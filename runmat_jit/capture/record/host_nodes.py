@@ -119,7 +119,7 @@ def type_of_result(
 
 
 def names_order(arg: Any) -> bool:
-    """Whether an argument may say in what order a result lies, other than that of C."""
+    """True if an argument may say in what order a result lies, other than that of C."""
     return type(arg) is str and arg in _ORDERS
 
 
@@ -139,7 +139,7 @@ def product_of(recording: Recording, fn: Any, operands: tuple[Any, ...]) -> Prod
 
 
 def shares_memory(a: Geometry, b: Geometry) -> bool:
-    """Whether two arrays may show the same memory, which keys of traces tell of arguments."""
+    """True if two arrays may show the same memory, which keys of traces tell of arguments."""
     first, second = a.storage.memory, b.storage.memory
     known = first is not None and second is not None
     return a.storage is b.storage or (known and np.may_share_memory(first, second))
@@ -181,12 +181,12 @@ def law_of_node(
 
 
 def takes_host_calls(recording: Recording) -> bool:
-    """Whether the programs of a recording may hold calls of the host."""
+    """True if the programs of a recording may hold calls of the host."""
     return recording.executor.takes_host_calls and recording.boundary is None
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a traced array."""
+    """True if a value is a traced array."""
     return type(value) is Traced and value._rm_kind == ARRAY
 
 
@@ -252,7 +252,7 @@ def cover_literal(
 
 
 def is_new(made: Any) -> bool:
-    """Whether a result is a new array, as kernels make them."""
+    """True if a result is a new array, as kernels make them."""
     if type(made) is not np.ndarray or not is_graph_dtype(made.dtype) or not made.ndim:
         return False
     strides = tuple([step * made.itemsize for step in c_strides(made.shape)])
@@ -260,7 +260,7 @@ def is_new(made: Any) -> bool:
 
 
 def is_hashable(value: Any) -> bool:
-    """Whether a value has a hash, as slices have from Python 3.12 on."""
+    """True if a value has a hash, as slices have from Python 3.12 on."""
     try:
         hash(value)
     except TypeError:

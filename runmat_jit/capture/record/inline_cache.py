@@ -112,7 +112,7 @@ class InlineCache:
 
 
 def is_extents(value: Any) -> bool:
-    """Whether a value is a tuple of plain ints, such as axes or a shape."""
+    """True if a value is a tuple of plain ints, such as axes or a shape."""
     return type(value) is tuple and all(type(part) is int for part in value)
 
 

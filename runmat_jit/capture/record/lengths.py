@@ -61,7 +61,7 @@ def formula_of(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def is_length(value: Any) -> bool:
-    """Whether a value is a traced number with a formula."""
+    """True if a value is a traced number with a formula."""
     return type(value) is Traced and value._rm_extent is not None
 
 

@@ -54,31 +54,31 @@ def bind(recording: Recording, target: Any, mask: Any, value: Any) -> Bound | No
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a traced array of a dtype that kernels know."""
+    """True if a value is a traced array of a dtype that kernels know."""
     if type(value) is not Traced or value._rm_kind != ARRAY or value._rm_geometry is None:
         return False
     return is_graph_dtype(value._rm_geometry.dtype)
 
 
 def is_mask(value: Any) -> bool:
-    """Whether a value is a traced array of truth values."""
+    """True if a value is a traced array of truth values."""
     return is_array(value) and value._rm_geometry.dtype == np.bool_
 
 
 def mixes(recording: Recording, target: Traced, mask: Traced) -> bool:
-    """Whether a store may change what is read of the mask afterwards: NumPy makes no copy of it."""
+    """True if a store may change what is read of the mask afterwards: NumPy makes no copy of it."""
     return not lie_alike(target, mask) and shares(recording, target, mask)
 
 
 def lie_alike(one: Traced, other: Traced) -> bool:
-    """Whether two arrays show the same elements of one memory, in the same places."""
+    """True if two arrays show the same elements of one memory, in the same places."""
     at, there = geometry(one), geometry(other)
     same = at.storage is there.storage and at.offset == there.offset and at.dtype == there.dtype
     return same and at.shape == there.shape and at.strides == there.strides
 
 
 def shares(recording: Recording, one: Traced, other: Traced) -> bool:
-    """Whether two arrays may have memory in common."""
+    """True if two arrays may have memory in common."""
     if geometry(one).storage is geometry(other).storage:
         return True
     shown = views.shape_array(recording, one), views.shape_array(recording, other)
@@ -161,7 +161,7 @@ class MaskedPlace(Place):
 
 
 def is_updatable(recording: Recording, target: Any, mask: Any) -> bool:
-    """Whether ``target[mask]`` can be read, and written as a whole."""
+    """True if ``target[mask]`` can be read, and written as a whole."""
     if recording.passive or recording.immediate or not (is_array(target) and is_mask(mask)):
         return False
     at, chosen = target._rm_geometry, mask._rm_geometry
@@ -194,7 +194,7 @@ def update(recording: Recording, op: str, target: Traced, mask: Traced, number: 
 
 
 def is_operand(number: Any, dtype: np.dtype, ufunc: np.ufunc) -> bool:
-    """Whether a number takes part in a ufunc of arrays of ``dtype`` as a number of that dtype."""
+    """True if a number takes part in a ufunc of arrays of ``dtype`` as a number of that dtype."""
     held = number
     if type(number) is Traced:
         at = number._rm_geometry

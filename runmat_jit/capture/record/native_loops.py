@@ -65,7 +65,7 @@ class LoopHooks(Protocol):
 
 
 def is_operand(value: Any) -> bool:
-    """Whether a value is an operand of a loop, or stands for one."""
+    """True if a value is an operand of a loop, or stands for one."""
     return type(value) is Traced or reads.is_operand(value)
 
 
@@ -153,7 +153,7 @@ def registered(
 
 
 def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
-    """Whether a loop may run natively, and Python would take longer."""
+    """True if a loop may run natively, and Python would take longer."""
     if not is_enough(call, operands, plain_of, recorded=True):
         return False
     from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)

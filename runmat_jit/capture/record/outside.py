@@ -78,7 +78,7 @@ _MADE_ANEW = (
 )
 """Classes of which the same attribute is another object each time."""
 SHOWN_AFTER = 10_000
-"""Turns of loops after which what the call has changed is shown to others."""
+"""Iterations of loops after which what the call has changed is shown to others."""
 LOOK_SHARE = 10
 """Containers are looked at again after turns of loops that take so many times as long as a look."""
 CONTAINER_LIMIT = 200
@@ -184,7 +184,7 @@ class Outside:
         self.synchronize()
 
     def varies(self, source: str) -> bool:
-        """Whether a number is read as data: as a replay did that is being followed, if one is."""
+        """True if a number is read as data: as a replay did that is being followed, if one is."""
         fed = self.recording.tape.fed_read()
         if fed is not None or self.recording.tape.feeding:
             return fed == source + MARK
@@ -423,7 +423,7 @@ class Outside:
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
-    """Whether what is read again is what it was; methods are made anew at each read."""
+    """True if what is read again is what it was; methods are made anew at each read."""
     if old is new:
         return True
     if type(old) is not type(new):
@@ -434,14 +434,14 @@ def is_unchanged(old: Any, new: Any) -> bool:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value is kept as it is and compared by value."""
+    """True if a value is kept as it is and compared by value."""
     if type(value) in _BY_VALUE or isinstance(value, np.generic | enum.Enum):
         return True
     return type(value) is tuple and all(map(is_constant, value))
 
 
 def is_container(value: Any) -> bool:
-    """Whether the program is to see a copy of the value."""
+    """True if the program is to see a copy of the value."""
     kind = type(value)
     if kind is tuple or is_namedtuple(value):
         return not (kind is tuple and is_constant(value))

@@ -166,7 +166,7 @@ class Recording(Operations):
         self.shadows = ShadowCopies()
         self.balance = Balance()
         self.leaving = ""
-        """Why the recording is to end as soon as the program's own code runs."""
+        """Reason why the recording is to end as soon as the program's own code runs."""
         self.left: Left | None = None
         """What has ended it."""
         self.plain, self.may_leave = plain, may_leave
@@ -196,12 +196,12 @@ class Recording(Operations):
     # -- what runs now -----------------------------------------------------------------------------
     @property
     def passive(self) -> bool:
-        """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
+        """True if code that runs now is not to be recorded: it is unknown, or it came later."""
         return self.closed or bool(self._suspended) or get_ident() != self._thread
 
     @property
     def publishable(self) -> bool:
-        """Whether the tape may be repeated without Python."""
+        """True if the tape may be repeated without Python."""
         return self.tape.publishable
 
     def here(self) -> Line | None:
@@ -300,11 +300,11 @@ class Recording(Operations):
         self.lifted.append(value)
 
     def is_input(self, value: Traced) -> bool:
-        """Whether the array is an argument or was read from outside."""
+        """True if the array is an argument or was read from outside."""
         return value._rm_slot in self._inputs
 
     def is_pending(self, value: Traced) -> bool:
-        """Whether the value of a traced one is not computed yet."""
+        """True if the value of a traced one is not computed yet."""
         at = value._rm_geometry
         return at is not None and at.storage.memory is None
 
@@ -325,7 +325,7 @@ class Recording(Operations):
             self.run_away(f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays")
 
     def turn(self) -> None:
-        """Count a turn of a loop, likewise."""
+        """Count an iteration of a loop, likewise."""
         if self.balance.turns_in_vain(self.pending):
             self.run_away(f"{self.balance.turns} turns of loops, and little work on whole arrays")
 
@@ -365,7 +365,7 @@ class Recording(Operations):
         return value if found is None else found[1]
 
     def owns(self, value: Any) -> bool:
-        """Whether the recording made this object."""
+        """True if the recording made this object."""
         return self._owned.get(id(value)) is value
 
     def made(self) -> list[Any]:
@@ -377,7 +377,7 @@ class Recording(Operations):
         self._owned.pop(id(value), None)
 
     def may_change(self, container: Any) -> bool:
-        """Whether a container is the recording's own.
+        """True if a container is the recording's own.
 
         Others are copies of what lies outside, or, after an effect, may have come from anywhere.
         """
@@ -407,7 +407,7 @@ class Recording(Operations):
             self.writes_pending = True
 
     def _rolls(self, operation: Operation) -> bool:
-        """Whether what is pending may be turns of a loop, with this operation: where the program
+        """True if what is pending may be turns of a loop, with this operation: where the program
         has been before, it computed elements in the same way, with the same numbers.
         """
         if not self.pending:

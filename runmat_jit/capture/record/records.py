@@ -83,7 +83,7 @@ class Record:
     below: int = EVERY
     """The elements below which fruitless recordings are taken to be so."""
     first_reason: Reason | None = None
-    """As :attr:`reason` tells it."""
+    """The reason, in the form of :attr:`reason`."""
     ordered: bool = False
     """It made ordered calls, of draws or prints: a second run would make them again."""
 
@@ -119,7 +119,7 @@ class Record:
         self.given_up = self.given_up or tracer.left is not None
 
     def repays(self, entries: int, programs: int, *, repeats: bool) -> bool:
-        """Whether kernels gain more than recording so many entries costs, at each call.
+        """True if kernels gain more than recording so many entries costs, at each call.
 
         ``programs``: those that were made for it, which the next recording may need, too;
         ``repeats``: a replay can repeat it. Else plain execution gains what native loops do.
@@ -227,7 +227,7 @@ def host_calls(noted: Sequence[Entry | Mark]) -> tuple[tuple[str, SourceLine | N
 
 
 def is_single(call: Call, numbers: set[int]) -> bool:
-    """Whether it computes with single numbers, or reads or writes one element.
+    """True if it computes with single numbers, or reads or writes one element.
 
     ``numbers`` has the slots of those that entries have given, and gets this one's.
     """
@@ -243,7 +243,7 @@ def is_single(call: Call, numbers: set[int]) -> bool:
 
 
 def gives_number(call: Call) -> bool:
-    """Whether the result is a single number, of NumPy's or of Python's."""
+    """True if the result is a single number, of NumPy's or of Python's."""
     if type(call.out) is not Ref:
         return False
     known = call.structure
@@ -251,12 +251,12 @@ def gives_number(call: Call) -> bool:
 
 
 def is_generic(structure: Any) -> bool:
-    """Whether a structure is that of NumPy's numbers."""
+    """True if a structure is that of NumPy's numbers."""
     return isinstance(structure, type) and issubclass(structure, np.number | np.bool_)
 
 
 def is_position(key: Any, numbers: set[int]) -> bool:
-    """Whether an encoded key is made of single numbers alone, some of them computed."""
+    """True if an encoded key is made of single numbers alone, some of them computed."""
     is_tuple = type(key) is Nest and getattr(key.build, "kind", None) is tuple
     parts = key.items if is_tuple else (key,)
     plain = all(type(part) in (Ref, int) or isinstance(part, np.integer) for part in parts)
@@ -264,7 +264,7 @@ def is_position(key: Any, numbers: set[int]) -> bool:
 
 
 def is_host_call(op: Call) -> bool:
-    """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
+    """True if NumPy computes it; views and Python's own arithmetic are nobody's work."""
     if op.fn is call_forms.GETITEM or op.fn is call_forms.SETITEM:
         return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
     kinds = call_forms.MethodCall | call_forms.UfuncMethod | np.ufunc

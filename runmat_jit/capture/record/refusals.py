@@ -45,7 +45,7 @@ def _comparisons() -> Mapping[tuple[int, int], Callable[[Any, Any], Any]]:
 
 
 def is_reflected(lines: Lines, fn: Any) -> bool:
-    """Whether the program compares the other way around than with ``fn``."""
+    """True if the program compares the other way around than with ``fn``."""
     code, place = instruction(lines)
     written = _comparisons().get((code[place], code[place + 1])) if code else None
     return written is not None and REFLECTED[written] is fn
@@ -58,7 +58,7 @@ def instruction(lines: Lines) -> tuple[bytes, int]:
 
 
 def refuses(op: str, fn: Any, lhs: Any, rhs: Any) -> bool:
-    """Whether ``lhs op= rhs`` raises, for operands of these classes: only ``fn`` says how."""
+    """True if ``lhs op= rhs`` raises, for operands of these classes: only ``fn`` says how."""
     if type(lhs) is not Traced and type(rhs) is not Traced:
         return False
     if type(lhs) is Traced and lhs._rm_kind == ARRAY:  # NumPy's own business
@@ -82,7 +82,7 @@ def refuses(op: str, fn: Any, lhs: Any, rhs: Any) -> bool:
 
 
 def answers(cls: type, name: str) -> bool:
-    """Whether a class has code for an operator; a traced value only tells what NumPy answers."""
+    """True if a class has code for an operator; a traced value only tells what NumPy answers."""
     methods = {f"__{name}__", f"__r{name}__"}
     return cls is not Traced and any(methods & vars(base).keys() for base in cls.__mro__)
 

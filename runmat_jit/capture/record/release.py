@@ -252,7 +252,7 @@ class Release:
 
 
 def is_reduced(value: Any) -> bool:
-    """Whether a value is a builtin object, such as an iterator, that may tell how to make it."""
+    """True if a value is a builtin object, such as an iterator, that may tell how to make it."""
     kind = type(value)
     if kind in (operator.itemgetter, operator.methodcaller):
         return True
@@ -288,7 +288,7 @@ def without_recipe(value: Any, release: Release) -> Any:
 
 
 def is_made_here(generator: Any) -> bool:
-    """Whether a generator runs code of the recording."""
+    """True if a generator runs code of the recording."""
     frame = generator.gi_frame
     return RUNTIME in generator.gi_code.co_freevars or (
         frame is not None and any(type(value) is Traced for value in frame.f_locals.values())

@@ -31,7 +31,7 @@ def encode_result(recording: Recording, result: Any) -> Return | None:
 
 
 class Templates:
-    """Makes templates; a list or dict that turns up twice is built once."""
+    """Makes templates; a list or dict that occurs twice is built once."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording

@@ -56,7 +56,7 @@ class ShadowCopy:
         return list(zip(self.before, self.real, strict=True))
 
     def is_changed_by_others(self) -> bool:
-        """Whether the original holds something else than it did when both were last alike."""
+        """True if the original holds something else than it did when both were last alike."""
         if isinstance(self.original, tuple) or not self.whole:
             return False
         apart = take_apart(self.original)
@@ -65,7 +65,7 @@ class ShadowCopy:
 
 
 def same_items(a: list[Any], b: list[Any]) -> bool:
-    """Whether two lists hold the same objects."""
+    """True if two lists hold the same objects."""
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

@@ -45,7 +45,7 @@ _FUNCTIONS: Final = frozenset((types.FunctionType, types.MethodType))
 
 
 def may_call_back(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether an operation runs code of the program: special methods, functions, iterators."""
+    """True if an operation runs code of the program: special methods, functions, iterators."""
     for name in _SPECIAL.get(fn, ()):
         for each in args:
             if type(getattr(type(each), name, None)) is types.FunctionType:

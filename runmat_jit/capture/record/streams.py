@@ -25,7 +25,7 @@ class Stream:
     blocks: int = 0
 
     def goes_on(self, key: Any, counter: Any) -> bool:
-        """Whether the generator is where the last draw has ended: nobody else has drawn."""
+        """True if the generator is where the last draw has ended: nobody else has drawn."""
         reached = (int(self.counter._rm_held) + self.blocks - int(counter)) % (1 << 64)
         return not self.fed and reached == 0 and bool(self.key._rm_held == key)
 

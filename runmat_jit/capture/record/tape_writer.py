@@ -50,7 +50,7 @@ class TapeWriter:
         self.items: list[Entry | Mark] = []
         self.effects: list[Effect] = []
         self.keeps_entries = True
-        """Whether operations are of interest once they are done."""
+        """True if operations are of interest once they are done."""
         self.dead: list[Watch] = []
         """Values that the program has forgotten since the last free."""
         self.diverged = ""
@@ -62,17 +62,17 @@ class TapeWriter:
 
     @property
     def publishable(self) -> bool:
-        """Whether the tape may be repeated without Python."""
+        """True if the tape may be repeated without Python."""
         return not (self.effects or self._once)
 
     @property
     def feeding(self) -> bool:
-        """Whether the program is at something that a replay has done."""
+        """True if the program is at something that a replay has done."""
         return self.resume is not None and self.count < self.resume.end
 
     @property
     def repeats(self) -> bool:
-        """Whether what is done now is to be done by replays."""
+        """True if what is done now is to be done by replays."""
         return self.publishable and not self.feeding
 
     # -- writing -----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class TapeWriter:
 
     @property
     def at_attempt(self) -> bool:
-        """Whether a replay has left at the fork before the call that is made now."""
+        """True if a replay has left at the fork before the call that is made now."""
         resume = self.resume
         return resume is not None and resume.attempt and self.count == resume.end
 
@@ -247,7 +247,7 @@ class TapeWriter:
         return otherwise if found is None else self._in_slot(found.out)
 
     def fed_number(self, fn: Any) -> tuple[bool, Any]:
-        """Whether a replay has called ``fn`` of Python's numbers here, and what it gave."""
+        """True if a replay has called ``fn`` of Python's numbers here, and what it gave."""
         if self.resume is None or self.count >= self.resume.end:
             return False, None
         found = self.resume.operation(self.count, fn)

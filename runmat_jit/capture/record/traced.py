@@ -321,7 +321,7 @@ Traced.__module__, Traced.__qualname__ = "numpy", "ndarray"
 
 
 def stays(value: Traced) -> bool:
-    """Whether a value is, or will be, in memory that may be on a device: not in NumPy's alone."""
+    """True if a value is, or will be, in memory that may be on a device: not in NumPy's alone."""
     at = value._rm_geometry
     if at is None:
         return False
@@ -330,6 +330,6 @@ def stays(value: Traced) -> bool:
 
 
 def owns_memory(value: Traced) -> bool:
-    """Whether a value is an array with memory of its own, not a view; nothing is computed."""
+    """True if a value is an array with memory of its own, not a view; nothing is computed."""
     at = value._rm_geometry
     return at is not None and at.storage.is_owned_by(value)

@@ -28,7 +28,7 @@ _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
 
 
 def is_basic(key: Any) -> bool:
-    """Whether a key gives a view (or a scalar), whatever the values are."""
+    """True if a key gives a view (or a scalar), whatever the values are."""
     parts = key if type(key) is tuple else (key,)
     return all(
         (type(part) is not Traced or lengths.is_length(part))
@@ -41,7 +41,7 @@ def is_basic(key: Any) -> bool:
 def attempt(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
-    """Whether the call gave views of its first operand, and the traced result."""
+    """True if the call gave views of its first operand, and the traced result."""
     getitem = fn is call_forms.GETITEM
     if not args or type(args[0]) is not Traced or args[0]._rm_kind != ARRAY:
         return MISS
@@ -76,7 +76,7 @@ def attempt(
 
 
 def is_view(fn: Any, kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call may show its first operand's memory."""
+    """True if a call may show its first operand's memory."""
     if fn is np.array:
         return "copy" in kwargs and not kwargs["copy"]
     return callables.is_view(fn)
@@ -91,13 +91,13 @@ def tried(
 
 
 def unstable(value: Traced) -> bool:
-    """Whether the array shows its memory as another dtype, which stand-ins cannot tell."""
+    """True if the array shows its memory as another dtype, which stand-ins cannot tell."""
     at = value._rm_geometry
     return at is None or not at.shows_numbers()
 
 
 def copies(fn: Any, value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a conversion asks for more than the array itself, or a method for a copy."""
+    """True if a conversion asks for more than the array itself, or a method for a copy."""
     if fn is np.array:
         return asks_for_more(value, rest, {n: v for n, v in kwargs.items() if n not in _HARMLESS})
     if fn in (np.asarray, np.asanyarray, np.ascontiguousarray, np.require):
@@ -107,7 +107,7 @@ def copies(fn: Any, value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, A
 
 
 def asks_for_more(value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a conversion is told more than the dtype that the array has."""
+    """True if a conversion is told more than the dtype that the array has."""
     told = [*rest, *kwargs.values()]
     if not told:
         return False
@@ -233,7 +233,7 @@ def basic_view(recording: Recording, target: Any, key: Any) -> Traced | None:
 
 
 def reads_what_it_writes(recording: Recording, target: Traced, value: Any) -> bool:
-    """Whether NumPy would assign an array to an overlapping one without a copy in between.
+    """True if NumPy would assign an array to an overlapping one without a copy in between.
 
     It does so along one axis, where both have the same direction; only with equal strides is the
     result the same nevertheless.

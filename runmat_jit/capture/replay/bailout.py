@@ -30,7 +30,7 @@ DEAREST: Final = UNPAID // 8
 PATIENCE: Final = RECORDING
 """Calls of NumPy that calls which do not raise any more must have been worth to be recorded."""
 LET_THROUGH: Final = ENTRIES // 4
-"""Kinds of calls that a gate or a bypass lets through; a call of any other goes the long way."""
+"""Kinds of calls that a native entry or a bypass knows; others are looked up by Python."""
 EVERY: Final = sys.maxsize
 """More elements than an array has."""
 
@@ -149,7 +149,7 @@ class LetThrough(NamedTuple):
     """While they raise."""
 
     def holds(self, kind: Kind, size: int) -> bool:
-        """Whether a call of a kind is one of them; ``size``: of its largest array."""
+        """True if a call of a kind is one of them; ``size``: of its largest array."""
         return self.kind == kind and size < self.below
 
 

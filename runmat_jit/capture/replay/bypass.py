@@ -58,9 +58,9 @@ class Parameters(NamedTuple):
     by_position: int
     optional: frozenset[str]
     rest: bool
-    """Whether there is ``*args``."""
+    """True if there is ``*args``."""
     more: bool
-    """Whether there is ``**kwargs``."""
+    """True if there is ``**kwargs``."""
 
     @classmethod
     def of(cls, fn: types.FunctionType) -> Parameters:
@@ -170,7 +170,7 @@ def declared(own: Parameters) -> str:
 
 
 def condition(own: Parameters, each: LetThrough, values: dict[str, Any]) -> str:
-    """Whether the arguments are of a kind; adds the classes and dtypes to ``values``."""
+    """True if the arguments are of a kind; adds the classes and dtypes to ``values``."""
     kind = each.kind
     given = list(zip(own.names, kind.named, strict=True))
     tests = []
@@ -186,7 +186,7 @@ def condition(own: Parameters, each: LetThrough, values: dict[str, Any]) -> str:
 
 
 def test(value: str, of: Hashable, below: int, values: dict[str, Any]) -> str:
-    """Whether one argument is of a kind, and an array has no more elements than may be."""
+    """True if one argument is of a kind, and an array has no more elements than may be."""
     if of is None:
         return f"{value} is _rm_none"
     number = f"{_PREFIX}{len(values)}"
@@ -214,7 +214,7 @@ def passed(own: Parameters, kind: Kind) -> str:
 
 
 def first_missing(own: Parameters, missing: list[bool]) -> int:
-    """How many of the parameters are given by position."""
+    """Number of the parameters that are given by position."""
     return [*missing[: own.by_position], True].index(True)
 
 

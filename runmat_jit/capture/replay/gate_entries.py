@@ -114,7 +114,7 @@ class Known:
     path: tuple[tuple[Hashable, Segment], ...] = ()
     """The segments so far, each with the outcome that led to it; ``fork``: where the last hangs."""
     number: int = 0
-    """How many steps of the last one have been made."""
+    """Number of steps of the last one that have been made."""
     is_done: bool = False
     """What has been done must not be done again."""
     singles: frozenset[int] = frozenset()
@@ -354,7 +354,7 @@ class EntryMaker:
             raise NotForGates("arithmetic on arguments")
 
     def is_of_numbers(self, step: Step) -> bool:
-        """Whether a step computes a number of numbers: again, if need be, and of one class."""
+        """True if a step computes a number of numbers: again, if need be, and of one class."""
         if not isinstance(step, CallStep) or step.kwargs:
             return False
         known, numbers = self.known, _NUMBERS if step.fn in _OF_PYTHONS else (*_NUMBERS, np.generic)
@@ -447,7 +447,7 @@ class EntryMaker:
         self.guard_residents()
 
     def is_open(self, place: Item | Length | Keys, value: Any, *, any_number: bool) -> bool:
-        """Whether an item may be another one in each call: an array, a number of any value."""
+        """True if an item may be another one in each call: an array, a number of any value."""
         of_dict = isinstance(place, Item) and type(self.known.constants.get(place.slot)) is dict
         return type(value) is np.ndarray or (any_number and of_dict)
 
@@ -753,7 +753,7 @@ class EntryMaker:
             self.known.numbers.pop(slot, None)
 
     def can_tell(self, structure: Any) -> bool:
-        """Whether :meth:`guard` takes a structure."""
+        """True if :meth:`guard` takes a structure."""
         return structure is None or isinstance(structure, type) or structure[0] is np.ndarray
 
     def guard(self, register: int, structure: Any) -> None:
@@ -935,14 +935,14 @@ class EntryMaker:
 
 
 def is_one_value(leave: Fork | Return) -> bool:
-    """Whether a call ends by giving a value that it has, so that nothing can fail any more."""
+    """True if a call ends by giving a value that it has, so that nothing can fail any more."""
     if not isinstance(leave, Return) or leave.write_backs:
         return False
     return leave.tree is None or type(leave.tree) in (Ref, bool, int, float)
 
 
 def is_final(step: Step) -> bool:
-    """Whether what a step has done must not be done again."""
+    """True if what a step has done must not be done again."""
     if isinstance(step, BatchStep):
         return step.writes
     if isinstance(step, CallStep):
@@ -959,7 +959,7 @@ def like_of(structure: Any) -> np.ndarray:
 
 
 def is_flat(tree: Any) -> bool:
-    """Whether a result is a tuple of values and constants."""
+    """True if a result is a tuple of values and constants."""
     if type(tree) is not Nest or tree.slot is not None:
         return False
     is_tuple = tree.build is tuple or getattr(tree.build, "kind", None) is tuple
@@ -967,7 +967,7 @@ def is_flat(tree: Any) -> bool:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether the same object is always the same to a program."""
+    """True if the same object is always the same to a program."""
     if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY, types.FunctionType)) or is_fixed(value):
         return True
     return type(value) is tuple and all(map(is_constant, value))
@@ -981,7 +981,7 @@ def exact(namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_plain_instance(value: Any) -> bool:
-    """Whether attributes are found in an object as Python finds them without code of its class."""
+    """True if attributes are found in an object as Python finds them without code of its class."""
     kind = type(value)
     if kind.__module__ == "builtins" or isinstance(value, np.generic):
         return False

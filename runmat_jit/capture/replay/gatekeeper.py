@@ -144,7 +144,7 @@ class Gatekeeper:
                 self._install(None)
 
     def refusal(self, key: Hashable) -> str | None:
-        """Why calls with a key do not go through the gate, as far as that is known."""
+        """Reason why calls with a key do not go through the gate, as far as that is known."""
         return self._refused.get(key)
 
     def flush(self) -> None:

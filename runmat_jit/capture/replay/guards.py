@@ -14,12 +14,12 @@ Holds = Callable[[Any, list[Any]], bool]
 
 
 def is_followed_method(value: Any) -> bool:
-    """Whether a value is a method that reads its object."""
+    """True if a value is a method that reads its object."""
     return type(value) is types.MethodType and not callables.of(value).ordered
 
 
 def is_fixed(value: Any) -> bool:
-    """Whether an object stays what it is while the program runs, or is asked by parts."""
+    """True if an object stays what it is while the program runs, or is asked by parts."""
     named = isinstance(value, tuple) and type(value).__module__ == "sys"
     return named or callables.of(value).ordered
 

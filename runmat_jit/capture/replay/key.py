@@ -212,7 +212,7 @@ def require_capturable(leaves: list[Any]) -> None:
 
 
 def refusal_of(leaves: list[Any]) -> Reason | None:
-    """Why a call with these arguments is plain; None where it can be recorded."""
+    """Reason why a call with these arguments is plain; None where it can be recorded."""
     try:
         require_capturable(leaves)
     except NotCapturable as refused:
@@ -221,7 +221,7 @@ def refusal_of(leaves: list[Any]) -> Reason | None:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether an argument is part of the program rather than of its data."""
+    """True if an argument is part of the program rather than of its data."""
     kind = type(value)
     return (
         isinstance(value, _PROGRAM)
@@ -232,7 +232,7 @@ def is_constant(value: Any) -> bool:
 
 
 def is_simple(key: slice) -> bool:
-    """Whether a slice holds plain numbers."""
+    """True if a slice holds plain numbers."""
     return all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step))
 
 

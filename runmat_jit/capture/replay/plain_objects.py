@@ -42,12 +42,12 @@ _ANSWERS = tuple(
 
 
 def answers_builtins(kind: type) -> bool:
-    """Whether a class of the user's says itself what a builtin gives for its objects."""
+    """True if a class of the user's says itself what a builtin gives for its objects."""
     return any(has_own(kind, name) for name in _ANSWERS)
 
 
 def is_plain_object(value: Any) -> bool:
-    """Whether an object's attributes, items and calls are all that Python uses of it."""
+    """True if an object's attributes, items and calls are all that Python uses of it."""
     if type(value) is functools.partial:
         return True
     kind = type(value)
@@ -55,12 +55,12 @@ def is_plain_object(value: Any) -> bool:
 
 
 def is_slotted(kind: type) -> bool:
-    """Whether the state of a class's instances is in slots that Python code names."""
+    """True if the state of a class's instances is in slots that Python code names."""
     return all("__slots__" in vars(base) for base in kind.__mro__[:-1])
 
 
 def is_plain_class(kind: type) -> bool:
-    """Whether a class has none of the methods that Python runs without asking a hook."""
+    """True if a class has none of the methods that Python runs without asking a hook."""
     made = {"__eq__", "__hash__", "__setattr__", "__delattr__"} if is_dataclass(kind) else set()
     return not any(
         name in _OPERATORS and name not in made
@@ -78,7 +78,7 @@ _DEPTH = 3
 
 
 def is_inert(value: Any, depth: int = 0) -> bool:
-    """Whether using a value runs no code of its own: it is no iterator, manager or other engine."""
+    """True if using a value runs no code of its own: it is no iterator, manager or other engine."""
     if isinstance(value, _INERT):
         return True
     if type(value) in (tuple, list, set, frozenset, dict):
@@ -109,14 +109,14 @@ def in_class(kind: type, name: str) -> Any:
 
 
 def makes_classes(kind: type) -> bool:
-    """Whether a class, as a base or a metaclass, runs code of the user's for a new class."""
+    """True if a class, as a base or a metaclass, runs code of the user's for a new class."""
     bases = [base for base in kind.__mro__ if base.__module__ not in _LIBRARIES]
     is_metaclass = issubclass(kind, type) and bool(bases)
     return is_metaclass or has_metaclass(kind) or has_own(kind, "__init_subclass__")
 
 
 def has_metaclass(value: Any) -> bool:
-    """Whether a class has a metaclass of the user's, which may answer ``isinstance`` by code."""
+    """True if a class has a metaclass of the user's, which may answer ``isinstance`` by code."""
     metaclass: type = type(value)
     return isinstance(value, type) and any(
         base.__module__ not in _LIBRARIES for base in metaclass.__mro__
@@ -127,32 +127,32 @@ _MAKING = frozenset(f"__{name}__" for name in ("new", "init", "prepare", "call",
 
 
 def is_plain_metaclass(metaclass: type) -> bool:
-    """Whether a metaclass of the user's has no special methods but those that make classes."""
+    """True if a metaclass of the user's has no special methods but those that make classes."""
     own = [vars(base) for base in metaclass.__mro__ if base.__module__ not in _LIBRARIES]
     special = {name for names in own for name in names if name.startswith("__")}
     return not any(callable(getattr(metaclass, name)) for name in special - _MAKING)
 
 
 def computes_items(kind: type) -> bool:
-    """Whether code of the user's gives the items of a class."""
+    """True if code of the user's gives the items of a class."""
     metaclass: type = type(kind)
     return has_own(metaclass, "__getitem__") or has_own(kind, "__class_getitem__")
 
 
 def has_own(kind: type, name: str) -> bool:
-    """Whether what a class has under a name was written by the user."""
+    """True if what a class has under a name was written by the user."""
     owner = next((base for base in kind.__mro__ if name in vars(base)), object)
     return owner.__module__ not in _LIBRARIES
 
 
 def runs_code(kind: type, name: str) -> bool:
-    """Whether a class has a descriptor of its own kind for an attribute."""
+    """True if a class has a descriptor of its own kind for an attribute."""
     found = in_class(kind, name)
     return hasattr(type(found), "__get__") and not isinstance(found, _STORED)
 
 
 def is_computed(obj: Any, name: str) -> bool:
-    """Whether an attribute is what ``__getattr__`` or ``__getattribute__`` of its class gives."""
+    """True if an attribute is what ``__getattr__`` or ``__getattribute__`` of its class gives."""
     classes = [vars(base) for base in type(obj).__mro__ if base.__module__ not in _LIBRARIES]
     if any("__getattribute__" in each for each in classes):
         return True

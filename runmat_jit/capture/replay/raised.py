@@ -26,7 +26,7 @@ def attempt(_value: Any) -> None:
 
 
 def may_be_caught(error: Exception) -> bool:
-    """Whether an exception of a replay is one that a program may meet, and a replay repeat."""
+    """True if an exception of a replay is one that a program may meet, and a replay repeat."""
     return raised_by(error) is not None
 
 

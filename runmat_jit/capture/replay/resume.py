@@ -49,7 +49,7 @@ class Resume:
     attempt: bool
 
     def matches(self, number: int, entry: Entry) -> bool:
-        """Whether Python has come to what the replay did there."""
+        """True if Python has come to what the replay did there."""
         return bool(identity_of(self.log[number]) == identity_of(entry))
 
     def operation(self, number: int, fn: Any) -> Any:

@@ -83,7 +83,7 @@ class BatchStep:
         return self.program
 
     def shows(self, program: Program, _extents: tuple[int, ...]) -> bool:
-        """Whether a program that was recorded for some extents is this one."""
+        """True if a program that was recorded for some extents is this one."""
         return self.program is program
 
 
@@ -125,7 +125,7 @@ class ShapedBatchStep(BatchStep):
         return self.template.at(self.extents(slots))
 
     def shows(self, program: Program, extents: tuple[int, ...]) -> bool:
-        """Whether the one for these extents is that which was recorded for them."""
+        """True if the one for these extents is that which was recorded for them."""
         return self.template.describes(program, extents)
 
 
@@ -385,7 +385,7 @@ class SingleStep:
 
     @property
     def may_warn(self) -> bool:
-        """Whether it may warn, where all that comes before it has been done."""
+        """True if it may warn, where all that comes before it has been done."""
         return self.raising is not None and not self.quiet
 
     def warned_upto(self, slots: list[Any]) -> int:

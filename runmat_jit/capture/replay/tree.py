@@ -181,12 +181,12 @@ class Departure:
 
     @property
     def measured(self) -> bool:
-        """Whether lengths were traced where it comes from."""
+        """True if lengths were traced where it comes from."""
         return bool(self.path) and self.path[0][1].measured
 
     @property
     def whole(self) -> bool:
-        """Whether it left between two segments, so that a new one can be put there."""
+        """True if it left between two segments, so that a new one can be put there."""
         last = self.path[-1][1] if self.path else None
         return last is None or self.done == last.end
 
@@ -268,7 +268,7 @@ def upto(step: Step, slots: list[Any]) -> int:
 
 
 def is_attempt(step: Step, error: Exception) -> bool:
-    """Whether a step is a call that changes nothing, and has raised what a program may catch."""
+    """True if a step is a call that changes nothing, and has raised what a program may catch."""
     quiet = isinstance(step, SingleStep) or (isinstance(step, CallStep) and not step.writes)
     return quiet and may_be_caught(error)
 

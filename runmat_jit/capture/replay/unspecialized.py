@@ -38,12 +38,12 @@ class UnspecializedScalars:
 
 
 def is_of_program(source: str) -> bool:
-    """Whether the program gets the value of a read, by what the read is called."""
+    """True if the program gets the value of a read, by what the read is called."""
     return source.startswith(_SOURCES)
 
 
 def is_variable(value: Any) -> bool:
-    """Whether a value from outside can be data: a number, or a tuple that holds one."""
+    """True if a value from outside can be data: a number, or a tuple that holds one."""
     if type(value) is tuple:
         return any(map(is_variable, value))
     return type(value) in (int, float, complex) or is_number(value)

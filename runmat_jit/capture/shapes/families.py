@@ -74,7 +74,7 @@ class Symbols:
                 self.arrays[slot] = self._array(leaf)
 
     def describes(self, shape: Extents, strides: Extents, itemsize: int) -> bool:
-        """Whether the law tells of an array that NumPy has made: its shape, in C order."""
+        """True if the law tells of an array that NumPy has made: its shape, in C order."""
         if self.shape is None or tuple(map(plain, self.shape)) != shape:
             return False
         return strides == tuple([step * itemsize for step in c_strides(shape)])
@@ -125,15 +125,15 @@ class Candidate:
 
     @property
     def measured(self) -> bool:
-        """Whether plain recordings have less to compare: then it is another one with formulas."""
+        """True if plain recordings have less to compare: then it is another one with formulas."""
         return bool(self.lengths or self.shapes)
 
     def holds(self, extents: Extents) -> bool:
-        """Whether a call with these extents would have been recorded alike."""
+        """True if a call with these extents would have been recorded alike."""
         return self.scope.values(extents) is not None
 
     def common(self, path: Path, extents: Extents) -> int:
-        """How many segments it says of what was recorded for extents; 0 where it is wrong.
+        """Number of segments that are those recorded for extents; 0 where the family is wrong.
 
         Where Python decided otherwise than in the candidate, those up to there.
         """
@@ -152,7 +152,7 @@ class Candidate:
         return len(self.path)
 
     def measures(self, path: Path, extents: Extents) -> bool:
-        """Whether its formulas give the lengths that were recorded for extents."""
+        """True if its formulas give the lengths that were recorded for extents."""
         found = self.scope.values(extents)
         if found is None:
             return False

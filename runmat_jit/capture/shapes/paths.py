@@ -114,7 +114,7 @@ def shapes_of(path: Path) -> tuple[tuple[int, ...], ...]:
 
 
 def is_plain(path: Path, *, hosted: bool = False) -> bool:
-    """Whether a path leads to the end of a call, by steps that say the same for every shape.
+    """True if a path leads to the end of a call, by steps that say the same for every shape.
 
     ``hosted``: but for arrays that NumPy's own calls make.
     """
@@ -131,12 +131,12 @@ def is_plain(path: Path, *, hosted: bool = False) -> bool:
 
 
 def says_the_same(call: CallStep) -> bool:
-    """Whether what is known of a result is so for every shape."""
+    """True if what is known of a result is so for every shape."""
     return call.shape is not None or not tells_shapes(call.structure)
 
 
 def tells_shapes(structure: Any) -> bool:
-    """Whether a structure, or an outcome, is that of an array."""
+    """True if a structure, or an outcome, is that of an array."""
     if isinstance(structure, tuple):
         return any(map(tells_shapes, structure))
     return structure is np.ndarray
@@ -176,7 +176,7 @@ def _outline_of_exit(leave: Fork | Return) -> Hashable:
 
 
 def fits(segment: Segment, extents: tuple[int, ...]) -> bool:
-    """Whether a segment may be run for these extents."""
+    """True if a segment may be run for these extents."""
     conditions = [step for step in segment.early if isinstance(step, ShapesStep)]
     return all(step.holds(*extents) is not None for step in conditions)
 

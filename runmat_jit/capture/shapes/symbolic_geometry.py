@@ -25,7 +25,7 @@ Axis = tuple[int, int]
 
 
 def is_symbolic(at: Geometry) -> bool:
-    """Whether any extent or stride is a formula."""
+    """True if any extent or stride is a formula."""
     return any(isinstance(number, Extent) for number in (*at.shape, *at.strides))
 
 

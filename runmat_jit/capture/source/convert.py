@@ -68,7 +68,7 @@ class Rewriter:
         return self._helpers[key]
 
     def is_rewritten(self, code: types.CodeType) -> bool:
-        """Whether a code object calls hooks."""
+        """True if a code object calls hooks."""
         return id(code) in self._codes
 
     def undecorated(self, fn: Any) -> Any:

@@ -108,7 +108,7 @@ class HookBase(abc.ABC):
         """
 
     def turn(self) -> bool:
-        """Another turn of a loop begins; true, so that it can stand before a condition."""
+        """Another iteration of a loop begins; true, so that it can stand before a condition."""
         return True
 
     def goes_on(self) -> bool:
@@ -116,7 +116,7 @@ class HookBase(abc.ABC):
         return self.turn()
 
     def has_rest(self) -> bool:
-        """Whether a ``while`` has ended before its condition was false."""
+        """True if a ``while`` has ended before its condition was false."""
         return False
 
     @abc.abstractmethod

@@ -1,4 +1,4 @@
-"""Why a function cannot be rewritten."""
+"""Reason why a function cannot be rewritten."""
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import require_cause

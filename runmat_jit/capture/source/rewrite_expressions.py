@@ -63,7 +63,7 @@ def rewrite_attribute(rewriter: NodeRewriter, node: ast.Attribute) -> ast.expr:
 
 
 def _names_module(rewriter: NodeRewriter, node: ast.expr) -> bool:
-    """Whether an expression is the name of a module that the function sees."""
+    """True if an expression is the name of a module that the function sees."""
     return isinstance(node, ast.Name) and rewriter.is_module(node.id)
 
 
@@ -116,14 +116,14 @@ def _called(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
 
 
 def stays_a_call(function: ast.expr, scopes: Scopes) -> bool:
-    """Whether a call must be Python's own."""
+    """True if a call must be Python's own."""
     if isinstance(function, ast.Name) and function.id == "super":
         return scopes.where("super") is Where.GLOBAL  # it reads the frame of its caller
     return _is_of_test_runner(function, scopes)
 
 
 def _is_of_test_runner(node: ast.expr, scopes: Scopes) -> bool:
-    """Whether the expression is pytest's own, put in by its rewriting of assertions."""
+    """True if the expression is pytest's own, put in by its rewriting of assertions."""
     while isinstance(node, ast.Attribute):
         node = node.value
     if not isinstance(node, ast.Name) or not node.id.startswith("@"):

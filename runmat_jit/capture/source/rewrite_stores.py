@@ -92,7 +92,7 @@ def rewrite_augmented(rewriter: NodeRewriter, node: ast.AugAssign) -> ast.stmt:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """Whether evaluating an expression runs no code: a number, maybe with a sign, or a name."""
+    """True if evaluating an expression runs no code: a number, maybe with a sign, or a name."""
     if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
         value = value.operand
     return isinstance(value, ast.Constant | ast.Name)

@@ -178,7 +178,7 @@ class Scopes:
 
     @property
     def in_class(self) -> bool:
-        """Whether the node stands directly in a class body."""
+        """True if the node stands directly in a class body."""
         return bool(self._stack) and self._stack[-1].is_class
 
     def mangle(self, name: str) -> str:
@@ -198,7 +198,7 @@ class Scopes:
         return Where.FREE if mangled in self._free else Where.GLOBAL
 
     def binds_nonlocal(self, name: str) -> bool:
-        """Whether a name of this scope's ``nonlocal`` is bound by a function inside ours."""
+        """True if a name of this scope's ``nonlocal`` is bound by a function inside ours."""
         around = [scope for scope in self._stack if not scope.is_class]
         return any(name in scope.bound and name not in scope.nonlocal_names for scope in around)
 

@@ -106,7 +106,7 @@ def edits_of(
 
 
 def edits_of_list(before: Sequence[Any], after: Sequence[Any]) -> ListEdits | None:
-    """As :func:`edits_of`: what is alike at both ends stays."""
+    """Like :func:`edits_of`: what is alike at both ends stays."""
     start = count_same(before, after)
     common = min(len(before), len(after)) - start
     tail = count_same(islice(reversed(before), common), islice(reversed(after), common))
@@ -126,12 +126,12 @@ def kept_keys(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Has
 
 
 def count_same(a: Iterable[Any], b: Iterable[Any]) -> int:
-    """How many items are the same at the beginning of both."""
+    """Number of items that are the same at the beginning of both."""
     return sum(1 for _ in takewhile(bool, map(same, a, b)))
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two objects are one."""
+    """True if two objects are one."""
     return a is b
 
 

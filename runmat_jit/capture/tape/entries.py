@@ -496,5 +496,5 @@ _MARKS: Final = frozenset((Flush, Free, LibraryName, Length))
 
 
 def is_mark(item: Entry | Mark) -> bool:
-    """Whether an item of a tape has no number."""
+    """True if an item of a tape has no number."""
     return type(item) in _MARKS

@@ -117,7 +117,7 @@ def in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] | No
 
 
 def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether element strides are those of C-contiguous memory; extents of 1 do not matter."""
+    """True if element strides are those of C-contiguous memory; extents of 1 do not matter."""
     if 0 in shape:
         return True
     return all(
@@ -127,7 +127,7 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def overlaps_itself(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether two indices may reach one element (conservative: True where unsure)."""
+    """True if two indices may reach one element (conservative: True where unsure)."""
     reach = 0
     for stride, extent in sorted((abs(s), e) for e, s in zip(shape, strides, strict=True) if e > 1):
         if stride <= reach:

@@ -138,12 +138,12 @@ class Lines:
         return None if frame is None else (id(frame.f_code), frame.f_lasti)
 
     def at_operator(self) -> bool:
-        """Whether the user's instruction that is running is an operator of two values."""
+        """True if the user's instruction that is running is an operator of two values."""
         frame = self.frame(1)
         return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY_OP
 
     def unpacked(self) -> int:
-        """How many values the user's instruction that is running takes out of one, if it does."""
+        """Number of values the user's instruction that is running takes out of one, if it does."""
         frame = self.frame(1)
         if frame is None:
             return 0
@@ -163,7 +163,7 @@ class Lines:
         return frame
 
     def is_ours(self, filename: str) -> bool:
-        """Whether a file is one whose frames are not the user's."""
+        """True if a file is one whose frames are not the user's."""
         found = self._ours.get(filename)
         if found is None:
             found = self._ours[filename] = filename.startswith(_OURS)
@@ -199,7 +199,7 @@ def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[s
 
 
 def is_ours(code: types.CodeType) -> bool:
-    """Whether a frame with this code is one that users need not see."""
+    """True if a frame with this code is one that users need not see."""
     stands_in = code.co_names == STAND_IN.co_names
     return code.co_filename.startswith(_OURS) or is_calling(code) or stands_in
 
@@ -246,7 +246,7 @@ def without_our_frames(traceback: types.TracebackType | None) -> types.Traceback
 
 
 def is_boundary(code: types.CodeType) -> bool:
-    """Whether a frame with this code records or replays a call: the caller's lies behind it."""
+    """True if a frame with this code records or replays a call: the caller's lies behind it."""
     return code.co_name in _RUNNING and code.co_filename.startswith(str(_HERE))
 
 

@@ -73,7 +73,7 @@ class Item:
 
 @frozen_object
 class Length:
-    """How many items the container in a slot has."""
+    """Number of items the container in a slot has."""
 
     slot: int
 

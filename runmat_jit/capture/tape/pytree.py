@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 
 def is_namedtuple(value: Any) -> bool:
-    """Whether ``value`` is an instance of a named tuple."""
+    """True if ``value`` is an instance of a named tuple."""
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
 def is_plain_dataclass(value: Any) -> bool:
-    """Whether ``value`` is a dataclass instance whose attributes are stored as they are."""
+    """True if ``value`` is a dataclass instance whose attributes are stored as they are."""
     kind = type(value)
     return (
         dataclasses.is_dataclass(kind)

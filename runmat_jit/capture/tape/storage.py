@@ -70,21 +70,21 @@ class Storage:
 
     @property
     def is_freed(self) -> bool:
-        """Whether it is so large, or may be, that replays forget it when the program has."""
+        """True if it is so large, or may be, that replays forget it when the program has."""
         return is_freed(self.dtype, self.shape)
 
     @property
     def is_sized(self) -> bool:
-        """Whether that depends on extents of the call: a replay tells."""
+        """True if that depends on extents of the call: a replay tells."""
         return any(isinstance(extent, Extent) for extent in self.shape)
 
     def is_owned_by(self, traced: Any) -> bool:
-        """Whether a traced value is the one of the base array."""
+        """True if a traced value is the one of the base array."""
         return self._owner is not None and self._owner() is traced
 
     @property
     def alive(self) -> bool:
-        """Whether the program can still ask for the values."""
+        """True if the program can still ask for the values."""
         return self._owner is not None and self._owner() is not None
 
     @staticmethod
@@ -116,7 +116,7 @@ class Storage:
 @final
 @frozen
 class Geometry:
-    """Which bytes of a storage an array shows; offset and strides in bytes from its base array.
+    """Bytes of a storage that an array shows; offset and strides in bytes from its base array.
 
     Never changed (it is not frozen because each operation makes one, in a quarter of the time).
 
@@ -131,12 +131,12 @@ class Geometry:
     slot: int | None = field(default=None, compare=False)
 
     def shows_part(self) -> bool:
-        """Whether it shows the real or the imaginary parts of complex numbers."""
+        """True if it shows the real or the imaginary parts of complex numbers."""
         dtype = self.storage.dtype
         return is_complex(dtype) and self.dtype == part_dtype(dtype)
 
     def shows_numbers(self) -> bool:
-        """Whether it shows the storage's own numbers, or parts of them."""
+        """True if it shows the storage's own numbers, or parts of them."""
         return self.dtype == self.storage.dtype or self.shows_part()
 
     def of_complex(self) -> Geometry:
@@ -145,7 +145,7 @@ class Geometry:
         return replace(self, offset=offset, dtype=self.storage.dtype, slot=None)
 
     def offset_in_number(self) -> int:
-        """How many bytes into complex numbers the parts that are shown lie."""
+        """Number of bytes into complex numbers the parts that are shown lie."""
         return self.offset % self.storage.dtype.itemsize
 
     def at_slot(self, slot: int) -> Geometry:
@@ -161,7 +161,7 @@ class Geometry:
         return Storage(self.slot, self.dtype, self.shape, self.strides, view)
 
     def whole(self) -> bool:
-        """Whether this is the storage's base array itself."""
+        """True if this is the storage's base array itself."""
         base = self.storage
         return (
             self.offset == 0
@@ -192,7 +192,7 @@ class Windows:
 
 
 def is_freed(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
-    """Whether an array is so large, or may be, that replays forget it when the program has."""
+    """True if an array is so large, or may be, that replays forget it when the program has."""
     nbytes = math.prod(shape) * dtype.itemsize
     return isinstance(nbytes, Extent) or nbytes >= FREED_BYTES
 
@@ -244,7 +244,7 @@ def owner_of(array: np.ndarray) -> np.ndarray:
 
 
 def has_room(kind: TensorType) -> bool:
-    """Whether there is memory for a result: if not, NumPy is to say so at once, not a batch."""
+    """True if there is memory for a result: if not, NumPy is to say so at once, not a batch."""
     extents = tuple(map(plain, kind.shape))
     if math.prod(extents) * kind.dtype.itemsize < LARGE_BYTES:
         return True

@@ -74,7 +74,7 @@ def exact_value(value: Any) -> Callable[[Any], bool]:
 
 
 def is_traceable(array: np.ndarray) -> bool:
-    """Whether an array's memory is what kernels and views can speak of."""
+    """True if an array's memory is what kernels and views can speak of."""
     dtype = array.dtype
     return (
         type(array) is np.ndarray
@@ -87,26 +87,26 @@ def is_traceable(array: np.ndarray) -> bool:
 
 
 def is_opaque(array: np.ndarray) -> bool:
-    """Whether NumPy alone computes with an array: text, dates, records, another byte order."""
+    """True if NumPy alone computes with an array: text, dates, records, another byte order."""
     dtype = array.dtype
     known = dtype.kind in "biufcSUMmV" and not dtype.hasobject
     return type(array) is np.ndarray and known and not is_traceable(array)
 
 
 def is_opaque_scalar(value: Any) -> bool:
-    """Whether a value is an immutable scalar that no kernel reads: a date, a long double."""
+    """True if a value is an immutable scalar that no kernel reads: a date, a long double."""
     return isinstance(value, np.generic) and value.dtype.char in _OPAQUE
 
 
 def is_bound(value: Any) -> bool:
-    """Whether a builtin function is the method of an object, which may change."""
+    """True if a builtin function is the method of an object, which may change."""
     if type(value) is not types.BuiltinFunctionType:
         return False
     return not isinstance(value.__self__, (types.ModuleType, type, type(None)))
 
 
 def is_random_state(kind: type) -> bool:
-    """Whether a class is of generators of random numbers, or of what NumPy's are made of.
+    """True if a class is of generators of random numbers, or of what NumPy's are made of.
 
     Values of these are known by their slots. There is none while ``numpy.random`` is not loaded,
     which would make the first call of most programs slower.
@@ -127,7 +127,7 @@ def random_states() -> frozenset[type]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a NumPy scalar that a trace can be recorded for, whatever its value."""
+    """True if a value is a NumPy scalar that a trace can be recorded for, whatever its value."""
     return isinstance(value, np.generic) and value.dtype.char in NUMBERS
 
 

@@ -89,7 +89,7 @@ class _Checker:
 
 
 def writes(item: Entry | Mark) -> bool:
-    """Whether an item is a call that changes memory, or may raise after it has."""
+    """True if an item is a call that changes memory, or may raise after it has."""
     return type(item) is Call and item.writes
 
 

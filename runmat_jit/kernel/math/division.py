@@ -52,7 +52,7 @@ def _quotient_by_zero(a: Value, b: Value) -> Value:
 
 
 def _opposed(k: Builder, rest: Value, b: Value) -> Value:
-    """Whether a remainder that is not 0 lies on the other side of 0 than the divisor."""
+    """True if a remainder that is not 0 lies on the other side of 0 than the divisor."""
     return k.ne(rest, 0.0) & k.prim("xor", b < 0.0, rest < 0.0)
 
 

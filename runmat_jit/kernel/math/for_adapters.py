@@ -28,12 +28,12 @@ _FINITE_EXP = 1000.0
 
 
 def has_exp2(k: Builder, x: Value) -> bool:
-    """Whether a function may be computed by the adapter's ``exp2``."""
+    """True if a function may be computed by the adapter's ``exp2``."""
     return is_short(k, x) and "exp2" in (k.builtins or ())
 
 
 def is_short(k: Builder, x: Value) -> bool:
-    """Whether a function is for a shader that need not give a CPU's bits."""
+    """True if a function is for a shader that need not give a CPU's bits."""
     return k.builtins is not None and x.type == "f32"
 
 

@@ -97,7 +97,7 @@ def whole_bits(k: Builder, n: Value, offset: int = 0) -> Value:
 
 
 def is_positive_normal(k: Builder, bits: Value) -> Value:
-    """Whether a float with these bits is positive, normal and finite."""
+    """True if a float with these bits is positive, normal and finite."""
     _, format_ = format_of_bits(bits)
     span = format_.infinity - format_.smallest_normal_bits
     return k.prim("ult", bits - format_.smallest_normal_bits, span)

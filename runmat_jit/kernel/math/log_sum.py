@@ -59,7 +59,7 @@ def _log_sum(k: Builder, operands: Pair, power: Power, logarithm: Logarithm, slo
 
 
 def log_sum_reports(k: Builder, operands: tuple[Value, ...], _result: Value) -> Value:
-    """Whether NumPy reports an event: it subtracts finite operands, and compares a NaN."""
+    """True if NumPy reports an event: it subtracts finite operands, and compares a NaN."""
     x, y = operands
     unusual = not_(k, k.prim("abs", x - y) < math.inf)
     infinite = k.eq(k.prim("abs", x), math.inf) | k.eq(k.prim("abs", y), math.inf)

@@ -11,51 +11,51 @@ from runmat_jit.kernel.math.formats import bits_of, format_of
 
 
 def isnan(k: Builder, x: Value) -> Value:
-    """Whether ``x`` is NaN."""
+    """True if ``x`` is NaN."""
     return k.prim("isnan", x) if _is_float(x) else k.const(0, "i1")
 
 
 def isinf(k: Builder, x: Value) -> Value:
-    """Whether ``x`` is infinite."""
+    """True if ``x`` is infinite."""
     if not _is_float(x):
         return k.const(0, "i1")
     return k.eq(_magnitude_bits(k, x), format_of(x).infinity)
 
 
 def isfinite(k: Builder, x: Value) -> Value:
-    """Whether ``x`` is neither infinite nor NaN."""
+    """True if ``x`` is neither infinite nor NaN."""
     if not _is_float(x):
         return k.const(1, "i1")
     return _magnitude_bits(k, x) < format_of(x).infinity
 
 
 def signbit(k: Builder, x: Value) -> Value:
-    """Whether the sign bit is set: true for -0.0, and for some NaN."""
+    """True if the sign bit is set: true for -0.0, and for some NaN."""
     return bits_of(k, x) < 0 if _is_float(x) else x < 0
 
 
 def truth(k: Builder, x: Value) -> Value:
-    """Whether ``x`` differs from 0, as NaN does."""
+    """True if ``x`` differs from 0, as NaN does."""
     return x if x.type == "i1" else k.ne(x, 0)
 
 
 def logical_and(k: Builder, a: Value, b: Value) -> Value:
-    """Whether both differ from 0."""
+    """True if both differ from 0."""
     return truth(k, a) & truth(k, b)
 
 
 def logical_or(k: Builder, a: Value, b: Value) -> Value:
-    """Whether either differs from 0."""
+    """True if either differs from 0."""
     return truth(k, a) | truth(k, b)
 
 
 def logical_xor(k: Builder, a: Value, b: Value) -> Value:
-    """Whether exactly one differs from 0."""
+    """True if exactly one differs from 0."""
     return truth(k, a) ^ truth(k, b)
 
 
 def logical_not(k: Builder, x: Value) -> Value:
-    """Whether ``x`` is 0."""
+    """True if ``x`` is 0."""
     return x ^ True if x.type == "i1" else k.eq(x, 0)
 
 

@@ -64,7 +64,7 @@ def moved_view(node: Node, source: View, orders: Orders) -> View:
 
 
 def is_copied(node: Node, orders: Orders) -> bool:
-    """Whether the node moves elements as no strides do, so that it has memory of its own."""
+    """True if the node moves elements as no strides do, so that it has memory of its own."""
     if is_view(node):
         return view_of(node, orders).base is node
     return node.op.kind == "move"
@@ -88,7 +88,7 @@ def read_by_host(node: Node, orders: Orders) -> View:
 
 
 def is_stored_for_host(node: Node, orders: Orders) -> bool:
-    """Whether an operand of a host call must be stored though nothing else asks for that."""
+    """True if an operand of a host call must be stored though nothing else asks for that."""
     return not is_by_value(node) and not _has_memory(view_of(node, orders).base)
 
 
@@ -97,15 +97,15 @@ def _has_memory(base: Node) -> bool:
 
 
 def is_computed(node: Node) -> bool:
-    """Whether kernels compute the node element by element, whatever they read for it."""
+    """True if kernels compute the node element by element, whatever they read for it."""
     return node.op.expand is not None or node.op.kind == "gather"
 
 
 def is_leaf(node: Node) -> bool:
-    """Whether the node needs no computation: an input, a constant, or numbers that count."""
+    """True if the node needs no computation: an input, a constant, or numbers that count."""
     return node.op.name in ("input", "iota", "count") or is_constant(node)
 
 
 def is_view(node: Node) -> bool:
-    """Whether the node only moves elements of its first operand."""
+    """True if the node only moves elements of its first operand."""
     return node.op.name in GEOMETRIES

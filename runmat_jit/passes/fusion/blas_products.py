@@ -1,4 +1,4 @@
-"""Which products NumPy's inner loop computes in place of a call of NumPy: those that are soon done.
+"""Products that NumPy's inner loop computes in place of a call of NumPy: those that are soon done.
 
 It is the function that NumPy itself calls for a product, on the same memory, so that the bits are
 its own. What takes long is left to NumPy, which lets other threads run meanwhile.
@@ -50,7 +50,7 @@ def with_blas_products(graph: Graph, regions: tuple[Region, ...]) -> tuple[Regio
 
 
 def is_by_blas(node: Node, orders: Orders) -> bool:
-    """Whether NumPy's inner loop may compute a node, on memory as it lies."""
+    """True if NumPy's inner loop may compute a node, on memory as it lies."""
     product = product_in(node.params)
     if product is None or not _is_of_matrices(node) or product_loop(node.type.dtype.char) is None:
         return False
@@ -70,12 +70,12 @@ def is_by_blas(node: Node, orders: Orders) -> bool:
 
 
 def is_by_value(node: Node, orders: Orders) -> bool:
-    """Whether an operand has no memory as it is."""
+    """True if an operand has no memory as it is."""
     return is_stored_for_host(node, orders) or not node.type.ndim
 
 
 def _is_of_matrices(node: Node) -> bool:
-    """Whether a node is a product of vectors and matrices of one dtype, or of a stack of these."""
+    """True if a node is a product of vectors and matrices of one dtype, or of a stack of these."""
     types = [node.type, *(arg.type for arg in node.args)]
     if len({each.dtype for each in types}) != 1 or node.type.dtype not in _TYPES:
         return False
@@ -83,13 +83,13 @@ def _is_of_matrices(node: Node) -> bool:
 
 
 def _is_taken_by_dot(operand: Node, view: View) -> bool:
-    """Whether ``np.dot`` does as the inner loop does: some operands it copies, or scales by."""
+    """True if ``np.dot`` does as the inner loop does: some operands it copies, or scales by."""
     shape = operand.type.shape
     return len(shape) < 3 and view.strides == c_strides(shape) and all(n > 1 for n in shape)
 
 
 def _lies(view: View, lies: Lies) -> bool:
-    """Whether an operand lies as it did in the program, so that NumPy copies none."""
+    """True if an operand lies as it did in the program, so that NumPy copies none."""
     if lies == "dense":
         return True
     return bool(view.strides[-1 if lies == "rows" else -2] == 1)

@@ -46,7 +46,7 @@ def centered_grams(graph: Graph) -> Graph:
 
 
 def is_gram_of_centered(node: Node) -> bool:
-    """Whether a product is ``z.T @ z`` or ``z @ z.T`` of a matrix centered along its sum."""
+    """True if a product is ``z.T @ z`` or ``z @ z.T`` of a matrix centered along its sum."""
     left, right = node.args
     if _is_transpose(left, right):
         return is_centered(right, axis=0)
@@ -58,7 +58,7 @@ def _is_transpose(node: Node, of: Node) -> bool:
 
 
 def is_centered(node: Node, axis: int) -> bool:
-    """Whether a matrix is ``x - mean(x)`` along an axis."""
+    """True if a matrix is ``x - mean(x)`` along an axis."""
     if node.op.name != "subtract":
         return False
     x, mean = node.args

@@ -98,17 +98,17 @@ def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | R
 
 
 def is_position(node: Node) -> bool:
-    """Whether a reduction gives the position of an element."""
+    """True if a reduction gives the position of an element."""
     return node.op.reduction is not None and node.op.reduction.is_position
 
 
 def is_moment(node: Node) -> bool:
-    """Whether a reduction adds squares of what elements leave after a mean."""
+    """True if a reduction adds squares of what elements leave after a mean."""
     return node.op.reduction is not None and node.op.reduction.is_moment
 
 
 def is_aligned(axes: Axes, shape: Shape, rank: int) -> bool:
-    """Whether broadcasting a result to the space takes each axis to where it came from."""
+    """True if broadcasting a result to the space takes each axis to where it came from."""
     first = rank - len(axes)
     return all(
         extent == 1 or axis == first + position

@@ -62,12 +62,12 @@ def diagonals_of_products(graph: Graph) -> Graph:
 
 
 def has_diagonal_of_product(graph: Graph) -> bool:
-    """Whether a graph has a value that this kind computes with bits of its own."""
+    """True if a graph has a value that this kind computes with bits of its own."""
     return any(terms_of_diagonal(node) is not None for node in graph.nodes)
 
 
 def is_diagonal(node: Node) -> bool:
-    """Whether a strided view is the main diagonal of a matrix that lies in rows."""
+    """True if a strided view is the main diagonal of a matrix that lies in rows."""
     rows, columns = node.args[0].type.shape
     wanted = {
         "offset": 0,
@@ -79,7 +79,7 @@ def is_diagonal(node: Node) -> bool:
 
 
 def is_explained_variance(nodes: Sequence[Node], _space: tuple[int, ...]) -> bool:
-    """Whether sums of products are of a product of matrices and of one of its factors."""
+    """True if sums of products are of a product of matrices and of one of its factors."""
     return any(
         node.op.name == "sum"
         and node.args[0].op.name == "multiply"
@@ -95,7 +95,7 @@ def pairs_of(node: Node) -> tuple[tuple[Node, Node], tuple[Node, Node]]:
 
 
 def is_factor(product: Node, factor: Node) -> bool:
-    """Whether a value is a factor of a product of matrices."""
+    """True if a value is a factor of a product of matrices."""
     return product_in(product.params) is not None and factor in map(viewed, product.args)
 
 

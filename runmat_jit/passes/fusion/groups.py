@@ -34,12 +34,11 @@ MOST_FLOPS = 1500.0
 MOST_READS = 24
 """Arrays that a region reads from memory."""
 MOST_PLACES = 240
-"""Places in memory from which a kernel may have to read or to which it may have to write; a launch
-takes 256."""
+"""Addresses that a kernel may have to read from or to write to; a launch takes 256."""
 _PLACES_OF_REDUCTION = 4
 """Its result, partial results, and running ones of a column and of a block."""
 MOST_REASONS = 8
-"""That a region tells why it is no larger."""
+"""Reasons that a region reports for being no larger."""
 
 
 INPUTS: Depth = (-1, 0)
@@ -92,12 +91,12 @@ class Group:
 
     @property
     def is_host(self) -> bool:
-        """Whether it is a host call."""
+        """True if it is a host call."""
         return bool(self.nodes) and self.nodes[0].op.kind == "host"
 
     @property
     def is_open(self) -> bool:
-        """Whether it takes other nodes in."""
+        """True if it takes other nodes in."""
         return not self.closed and not self.ended
 
     def root(self) -> Group:
@@ -151,7 +150,7 @@ class Group:
 
 
 def makes_blocks(node: Node) -> bool:
-    """Whether an operation makes random numbers, of which a lane of a kernel computes blocks."""
+    """True if an operation makes random numbers, of which a lane of a kernel computes blocks."""
     return node.op.name in ("random_uniform", "random_normal")
 
 
@@ -164,7 +163,7 @@ def kept(step: Step, shape: Shape) -> int:
 def obstacle(
     groups: Iterable[Group], node: Node | None = None, *, before: Group | None = None
 ) -> Reason | None:
-    """Why groups (and a node that joins them) cannot be one; None where they can.
+    """Reason why groups (and a node that joins them) cannot be one; None where they can.
 
     The others go ``before`` a group whose last node is a reduction: it may have ended.
     """

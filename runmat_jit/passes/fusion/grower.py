@@ -58,7 +58,7 @@ from runmat_jit.passes.fusion.region import Region
 from runmat_jit.passes.rules.views import integers
 
 _UNROLLED = 2
-"""Turns of a loop that have code of their own: the first ones may read something else."""
+"""Iterations of a loop that have code of their own: the first ones may read something else."""
 _DIFFERENT_AXES = Reason("other-order", "results of different axes")
 _DEAR_AGAIN = Reason("kernel-too-long", "each pass would compute again what earlier ones did")
 
@@ -179,7 +179,7 @@ class _Grower:
         return group
 
     def _is_read_outside(self, node: Node, group: Group) -> bool:
-        """Whether a node that has a place in another group reads a member of a group."""
+        """True if a node that has a place in another group reads a member of a group."""
         shown = [node]
         for each in shown:
             for reader in self._readers.get(each, ()):
@@ -228,10 +228,10 @@ class _Grower:
             group.explain(reason)
 
     def _is_dear_again(self, node: Node, groups: Sequence[Group]) -> bool:
-        """Whether a reduction would compute too much again that passes for others have computed.
+        """True if a reduction would compute too much again that passes for others have computed.
 
         It may in a row, which stays in cache, and of one turn of results, as in softmax; elements
-        of later turns of a loop are stored. What registers keep nobody computes again.
+        of later iterations of a loop are stored. What registers keep nobody computes again.
         """
         steps = {group.step: group.space for group in groups if group.step is not None}
         if max([self._turns.get(arg, 0) for arg in node.args]) < _UNROLLED:
@@ -341,7 +341,7 @@ class _Grower:
                 merged.reads.pop(operand, None)
 
     def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
-        """Whether an edge permits its producer to be computed in the reader's group."""
+        """True if an edge permits its producer to be computed in the reader's group."""
         if operand not in self.places:  # read through a view
             return False
         if operand is node.args[0] and (node.op.kind == "gather" or node.op.name == "update"):
@@ -449,14 +449,14 @@ def repeated(graph: Graph) -> frozenset[Node]:
 
 
 def _lies_side_by_side(update: Node) -> bool:
-    """Whether the elements that an update writes lie in rows, not in columns."""
+    """True if the elements that an update writes lie in rows, not in columns."""
     shape, strides = integers(update, "shape"), integers(update, "strides")
     long = [stride for extent, stride in zip(shape, strides, strict=True) if extent != 1]
     return not long or long[-1] == 1
 
 
 def _is_prologue(group: Group, target: Group) -> bool:
-    """Whether a smaller space is cheap to walk again: once a row, or in a few operations."""
+    """True if a smaller space is cheap to walk again: once a row, or in a few operations."""
     if len(group.space) > len(target.space) or math.prod(target.space) == 0:
         return False
     space = (1,) * (len(target.space) - len(group.space)) + group.space

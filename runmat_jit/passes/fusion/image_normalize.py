@@ -23,7 +23,7 @@ _SUMS = ("sum", "squared_deviations")
 
 
 def is_image_normalize(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
-    """Whether some member is whitened, scaled, shifted, clamped images to a power."""
+    """True if some member is whitened, scaled, shifted, clamped images to a power."""
     return len(space) == 3 and any(_is_gamma(node) for node in nodes)
 
 

@@ -40,7 +40,7 @@ class Kind:
 
 
 def is_symmetric(nodes: Sequence[Node]) -> bool:
-    """Whether this is a product of which half is computed."""
+    """True if this is a product of which half is computed."""
     product = product_in(nodes[0].params)
     return product is not None and product.symmetric
 
@@ -50,7 +50,7 @@ def _has_reduction(nodes: Sequence[Node], _space: Shape) -> bool:
 
 
 def _has_result_in_space(nodes: Sequence[Node], space: Shape) -> bool:
-    """Whether elements over the space need the result of a reduction over it."""
+    """True if elements over the space need the result of a reduction over it."""
     results: set[Node] = set()
     for node in nodes:
         if node.op.reduction is not None:

@@ -14,12 +14,12 @@ from runmat_jit.ops.product import product_in
 
 
 def is_product(node: Node) -> bool:
-    """Whether a node is a product of matrices, or of matrices and vectors, that NumPy computes."""
+    """True if a node is a product of matrices, or of matrices and vectors, that NumPy computes."""
     return product_in(node.params) is not None
 
 
 def is_matmul_epilogue(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
-    """Whether elementwise operations read a product, element by element."""
+    """True if elementwise operations read a product, element by element."""
     return all(node.op.kind == "elementwise" for node in nodes) and any(
         is_product(arg) and arg.type.shape == space for node in nodes for arg in node.args
     )

@@ -121,7 +121,7 @@ def _with_epilogues(
 
 
 def is_read_by_rows(product: Node, region: Region, orders: Orders) -> bool:
-    """Whether a region reduces the rows of a product, each in one cell, and that is worth while."""
+    """True if a region reduces the rows of a product, each in one cell, and that is worth while."""
     found = as_matrices(product)
     if found is None or not _may_be_rows(product):
         return False
@@ -146,7 +146,7 @@ def is_read_by_rows(product: Node, region: Region, orders: Orders) -> bool:
 
 
 def _shows_other(node: Node, product: Node, orders: Orders) -> bool:
-    """Whether a value shows elements of a product in another place than its own."""
+    """True if a value shows elements of a product in another place than its own."""
     view = view_of(node, orders)
     return view.base is product and (node is not product or view != whole_view(product, orders))
 
@@ -166,13 +166,13 @@ def _told(region: Region, is_ours: Callable[[Node], bool]) -> tuple[Reason, ...]
 
 
 def has_own_products(graph: Graph) -> bool:
-    """Whether a kernel may compute a product of a graph, however it is divided."""
+    """True if a kernel may compute a product of a graph, however it is divided."""
     read = {arg for node in graph.nodes for arg in node.args}
     return any(node in read and (is_own(node) or _may_be_rows(node)) for node in graph.nodes)
 
 
 def _may_be_rows(node: Node) -> bool:
-    """Whether a kernel that reduces the rows of a product may compute it."""
+    """True if a kernel that reduces the rows of a product may compute it."""
     found = as_matrices(node)
     if found is None or None in found.axes:
         return False
@@ -187,7 +187,7 @@ def own_product_of(region: Region) -> MatrixProduct | None:
 
 
 def is_own(node: Node) -> bool:
-    """Whether a kernel computes a product, if it may."""
+    """True if a kernel computes a product, if it may."""
     found = as_matrices(node)
     if found is None:
         return False
@@ -201,7 +201,7 @@ def is_own(node: Node) -> bool:
 
 
 def _is_read_in_place(product: Node, nodes: Sequence[Node], orders: Orders) -> bool:
-    """Whether nodes over the product's own space read each element where they compute it."""
+    """True if nodes over the product's own space read each element where they compute it."""
     if any(
         node.op.kind != "elementwise" or node.type.shape != product.type.shape for node in nodes
     ):

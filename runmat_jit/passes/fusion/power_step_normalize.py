@@ -21,7 +21,7 @@ KIND = "power_step_normalize"
 
 
 def is_power_step(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
-    """Whether a product by a square matrix is divided by values of reductions over it."""
+    """True if a product by a square matrix is divided by values of reductions over it."""
     return any(
         node.op.name == "divide"
         and node.type.shape == space
@@ -32,7 +32,7 @@ def is_power_step(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
 
 
 def is_step(node: Node) -> bool:
-    """Whether a value is the product of a square matrix and something."""
+    """True if a value is the product of a square matrix and something."""
     if product_in(node.params) is None or node.args[0].type.ndim != 2:
         return False
     rows, terms = node.args[0].type.shape
@@ -40,7 +40,7 @@ def is_step(node: Node) -> bool:
 
 
 def is_reduced_from(node: Node, source: Node) -> bool:
-    """Whether a value is made of a reduction over another one, and of constants."""
+    """True if a value is made of a reduction over another one, and of constants."""
     reduced, pending, seen = False, [node], {source}
     while pending:
         each = viewed(pending.pop())

@@ -100,7 +100,7 @@ def steps(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> Iterator[tupl
 
 
 def has_moments_of_cells(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether squared deviations are those within the cells of the first step, and between them.
+    """True if squared deviations are those within the cells of the first step, and between them.
 
     Otherwise elements are read twice: one cell has them all, or there are few in each.
     """

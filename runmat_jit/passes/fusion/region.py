@@ -29,7 +29,7 @@ class Region:
     depth: tuple[int, int]
     """Greater than that of every region it reads."""
     reasons: tuple[Reason, ...] = ()
-    """Why it did not grow further, for ``explain()``."""
+    """Reason why it did not grow further, for ``explain()``."""
 
     @property
     def updates(self) -> tuple[Node, ...]:
@@ -44,6 +44,6 @@ class Region:
 
     @property
     def is_host(self) -> bool:
-        """Whether NumPy computes it."""
+        """True if NumPy computes it."""
         by_kernel = self.kind in (PRODUCT, BLAS)
         return not by_kernel and all(node.op.kind == "host" for node in self.nodes)
