@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 
@@ -31,6 +32,10 @@ def pytest_configure(config):
     os.environ.setdefault("RUNMAT_COMPILE", "first")  # else small programs are plain Python
     os.environ.setdefault("RUNMAT_NUM_THREADS", "2")  # on any machine: counts are the same
     os.environ.setdefault("RUNMAT_TRIALS", "0")
+    if not hasattr(config, "workerinput"):  # no profile of the user's, which changes counts
+        scratch = tempfile.TemporaryDirectory(prefix="runmat-benchmarks-")
+        config.add_cleanup(scratch.cleanup)
+        os.environ["RUNMAT_CACHE_DIR"] = scratch.name
     for name in GROUPS:
         config.addinivalue_line("markers", f"{name}: programs of the group {name}")
 

@@ -84,9 +84,9 @@ def _measure(options: Namespace, console: Console) -> int:
             lost[name] = suite.regret(name, options.regret or CALLS)
             progress.advance(task)
     found = results.of_measurements(measured, lost)
-    _print(found, console)
-    if options.json:
+    if options.json:  # before anything else can fail
         results.write(found, options.json)
+    _print(found, console)
     return 0
 
 
