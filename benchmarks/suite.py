@@ -87,7 +87,7 @@ def measure(
                 found.missing[peer] = str(error)
                 continue
             except WorkerError as error:
-                found.missing[peer] = str(error).strip().splitlines()[-1]
+                found.missing[peer] = error.reason
                 continue
             if not parity.ok:
                 raise ParityError(f"{peer} gives a wrong answer for {name}: {parity.detail}")
@@ -98,7 +98,7 @@ def measure(
             try:
                 typical = worker.call("typical")
             except WorkerError as error:
-                found.missing[worker.peer] = str(error).strip().splitlines()[-1]
+                found.missing[worker.peer] = error.reason
                 del found.figures[worker.peer]
                 workers.remove(worker)
                 continue

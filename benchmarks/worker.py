@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import re
 import resource
 import sys
 import traceback
@@ -32,6 +33,13 @@ COUNTERS = ("kernel_launches", "loops_run", "bytes_moved", "kernels_compiled", "
 
 class WorkerError(Exception):
     """The measured process failed; the message holds its traceback."""
+
+    @property
+    def reason(self) -> str:
+        """Return the line that names the error, without colors."""
+        lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in str(self).splitlines()]
+        named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+        return (named or [line for line in lines if line] or [""])[-1]
 
 
 @dataclass(frozen=True, slots=True)
