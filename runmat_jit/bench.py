@@ -27,7 +27,7 @@ def bench(options: Namespace, console: Console | None = None) -> int:
 
     """
     console = console or Console()
-    if find_spec(PROGRAMS) is None:
+    if find_spec(PROGRAMS) is None or find_spec(f"{PROGRAMS}.suite") is None:
         return _refuse("the programs are not installed; run this in a checkout of runmat_jit")
     results = import_module(f"{PROGRAMS}.results")
     if not options.report:

@@ -79,6 +79,7 @@ SETUP = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("options", ["", "--first", "--hot", "--once"])
 @pytest.mark.parametrize("name", CELLS)
 def test_a_cell_does_what_it_does_without_the_magic(shell, name, options):

@@ -71,7 +71,7 @@ def script(tmp_path):
     return str(tmp_path / "script.py")
 
 
-def test_each_function_is_reported_with_its_calls_and_what_to_write(script, capsys):
+def test_each_function_is_reported_with_its_calls_and_what_to_write(script, tmp_path, capsys):
     assert main(["profile", "--json", script, "--fast", "7"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["prints_the_same"] is True
@@ -85,6 +85,7 @@ def test_each_function_is_reported_with_its_calls_and_what_to_write(script, caps
     assert [energy[run]["calls"] for run in found["seconds"]] == [1] * 4
     assert energy["first"]["seconds"] > 0
     assert "native loop" in energy["said"]["again"]["done"]
+    assert not (tmp_path / "__pycache__").exists()  # code with timers is kept nowhere
 
 
 def test_the_table_fits_a_terminal(script, capsys):
@@ -93,11 +94,6 @@ def test_the_table_fits_a_terminal(script, capsys):
     assert max(map(len, lines)) <= 80
     assert any(line.split()[:2] == ["energy", "1"] for line in lines)
     assert any(line.startswith("energy (script.py:") for line in lines)
-
-
-def test_modules_beside_the_script_are_wrapped_and_leave_no_compiled_files(script, tmp_path):
-    assert profile_script(script, as_json=True) == 0
-    assert not (tmp_path / "__pycache__").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from benchmarks.regret.process import Measured, agree, load
 from benchmarks.regret.small import names
 
 pytestmark = [
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(6),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's, which both have
 ]
 SMALL = [f"small:{name}" for name in names() if int(name.partition("/")[2]) < 10_000]

@@ -33,6 +33,7 @@ def test_uniform_numbers_are_the_congruential_step_of_their_index():
     np.testing.assert_array_equal(uniform(4, 5), np.float32(expected))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("group", GROUPS)
 def test_numpy_passes_and_inputs_are_reproducible(group):
     for name, program in chosen(group).items():
@@ -86,6 +87,7 @@ def test_programs_are_chosen_by_group_name_and_pattern():
     assert sizes_of("7,9", program) == [7, 9]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_peer_computes_a_program_or_says_why_not(name):
     program = ALL["six.elementwise"]
