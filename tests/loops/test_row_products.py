@@ -10,6 +10,8 @@ from runmat_jit.loops.row_products import LEAST, ROWS
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
+pytestmark = pytest.mark.sampled(6)
+
 BODIES = {
     "a row": "y[i] = x[i] @ w",
     "a row by two indices": "y[i] = x[i, :] @ w",

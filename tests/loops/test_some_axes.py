@@ -12,7 +12,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(24)
+pytestmark = pytest.mark.sampled(48)
 
 AXES = {
     2: ("0", "1", "-1", "(1,)"),
