@@ -28,6 +28,8 @@ from runmat_jit.plan.price import shown
 
 FEW: Final = 2
 """Calls, at most, of a function that mostly calls others, as ``main`` does."""
+CALLEES: Final = 10_000
+"""Calls that such a function makes at most: more of them are a loop that is worth compiling."""
 OWN_SHARE: Final = 0.1
 """Share of the time of such a function that it takes itself, at most."""
 SMALL: Final = 0.01
@@ -187,7 +189,9 @@ def drivers(tree: Tree) -> set[str]:
     found: set[str] = set()
     for node in tree:
         own = node["seconds"] - sum(each["seconds"] for each in node["callees"])
-        if node["callees"] and node["calls"] <= FEW and own <= OWN_SHARE * node["seconds"]:
+        calls = sum(each["calls"] for each in node["callees"])
+        few = node["calls"] <= FEW and 0 < calls <= CALLEES
+        if few and own <= OWN_SHARE * node["seconds"]:
             found |= {node["function"], *drivers(node["callees"])}
     return found
 

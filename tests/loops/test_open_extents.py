@@ -8,7 +8,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(12)
+pytestmark = pytest.mark.sampled(20)
 
 SHRINKING = {
     "one": "x = x[x > x.mean() - 20]\ns += len(x)",

@@ -11,7 +11,7 @@ from tests.capture.plain_hooks import function_from
 from tests.loops import random_arrays, random_loops
 from tests.loops.random_loops import arguments, program
 
-pytestmark = pytest.mark.sampled(12)
+pytestmark = pytest.mark.sampled(20)
 
 
 def check(seed):
