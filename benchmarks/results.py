@@ -65,7 +65,7 @@ class Results:
 
     @property
     def programs(self) -> list[str]:
-        """Return the programs, likewise."""
+        """Return the programs in the order in which they were measured."""
         return list(dict.fromkeys(result.program for result in self.results))
 
     def of(self, program: str) -> dict[int, dict[str, Result]]:
@@ -140,7 +140,7 @@ def read(path: Path) -> Results:
 # -- what is made of them --------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """How a peer compares with NumPy over all programs that it has."""
+    """Speed of a peer relative to NumPy, over all programs that it has."""
 
     peer: str
     speed_up: float

@@ -26,7 +26,7 @@ class ParityError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long is measured: rounds, seconds of calls in each, and of pauses between two peers.
+    """Number of rounds, seconds of calls in each, and seconds of pause between two peers.
 
     Spinning threads of the peer before fall asleep in a pause.
     """

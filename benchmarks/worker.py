@@ -1,4 +1,4 @@
-"""A process that holds one implementation of one program and measures it when told to.
+"""A process that holds one implementation of one program and measures it on request.
 
 Processes are separate because thread pools, allocators and compilers of different implementations
 would disturb each other in one; a waiting worker sleeps in `recv` and costs nothing.
@@ -44,7 +44,7 @@ class WorkerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a report says of a peer."""
+    """Versions, threads and a note of one peer, for reports."""
 
     versions: dict[str, str]
     threads: int

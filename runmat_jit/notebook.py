@@ -18,6 +18,8 @@ from rich.table import Table
 
 from runmat_jit import matlab
 from runmat_jit.core.errors import ArgumentError
+from runmat_jit.core.evidence import names_in
+from runmat_jit.jit_function import JitFunction
 from runmat_jit.plan.price import shown
 from runmat_jit.profile_script import short
 from runmat_jit.profiled_run import (
@@ -32,8 +34,8 @@ from runmat_jit.profiled_run import (
 
 OPTIONS: Final = {"--first": "first call", "--hot": "hot", "--once": None}
 """Options of ``%%runmat``, and when functions are compiled with them."""
-_DATA: Final = (np.ndarray, np.generic, np.random.Generator, list, dict, set)
-"""Classes of variables that are copied for the plain run; others are shared with it."""
+_SHARED: Final = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc)
+"""Classes of variables that the plain run shares with the notebook: they have no state of it."""
 
 
 class CellCompiler(Protocol):
@@ -65,9 +67,10 @@ def add_magics(shell: NotebookShell) -> None:
 class RunmatMagic:
     """Decorate the functions of a cell, run the cell, and show what was gained.
 
-    ``%%runmat`` runs the cell twice. The first run is plain Python, on copies of its arrays, lists,
-    dictionaries and generators, and shows nothing; its other effects, such as files, happen twice.
-    The second run is the cell's own: its functions are decorated with ``@runmat.jit``, and stay so.
+    ``%%runmat`` runs the cell twice. The first run is plain Python, on copies of the variables that
+    the cell and the notebook's functions use, and shows nothing; effects outside of the notebook,
+    such as files, happen twice. There is no such run where a variable cannot be copied. The second
+    run is the cell's own: its functions are decorated with ``@runmat.jit``, and stay so.
 
     ``--once`` leaves the plain run out; ``--first`` compiles functions at their first call, and
     ``--hot`` once that pays, whatever the option ``compile`` says.
@@ -132,11 +135,9 @@ def _plain_times(cell: MagicCell, notebook: MutableMapping[str, Any]) -> CallNod
     from IPython.utils.capture import capture_output  # noqa: PLC0415  (IPython calls this)
 
     plain = ScriptRun(plain=True)
-    memo: dict[int, Any] = {}
-    namespace = dict(notebook)
-    for name in cell.names & namespace.keys():
-        if isinstance(namespace[name], _DATA):
-            namespace[name] = _copied(namespace[name], memo)
+    namespace = _copy_of(notebook, cell.names)
+    if namespace is None:
+        return None
     with capture_output(), _same_random_numbers():
         try:
             cell.execute(namespace, plain.wrap)
@@ -145,11 +146,38 @@ def _plain_times(cell: MagicCell, notebook: MutableMapping[str, Any]) -> CallNod
     return plain.timer.root
 
 
-def _copied(value: Any, memo: dict[int, Any]) -> Any:
-    try:
-        return copy.deepcopy(value, memo)
-    except Exception:  # noqa: BLE001  (what cannot be copied is shared)
-        return value
+def _copy_of(notebook: MutableMapping[str, Any], names: set[str]) -> dict[str, Any] | None:
+    """Return a namespace like the notebook's in which a cell changes none of its variables.
+
+    Functions of the notebook are plain, and see the copies. None: a variable cannot be copied.
+    """
+    namespace, memo = dict(notebook), dict[int, Any]()
+    waiting, seen = list(names), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in notebook:
+            continue
+        seen.add(name)
+        value = notebook[name]
+        function = value.__wrapped__ if isinstance(value, JitFunction) else value
+        if isinstance(function, types.FunctionType):
+            if function.__globals__ is notebook:
+                namespace[name] = _in_namespace(function, namespace)
+                waiting += names_in(function.__code__)
+        elif not isinstance(value, _SHARED):
+            try:
+                namespace[name] = copy.deepcopy(value, memo)
+            except Exception:  # noqa: BLE001  (an open file, a lock, whatever its class raises)
+                return None
+    return namespace
+
+
+def _in_namespace(function: types.FunctionType, namespace: dict[str, Any]) -> types.FunctionType:
+    made = types.FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
 @contextmanager

@@ -67,6 +67,9 @@ CELLS = {
     "generators": "value = f(rng.random(3)), np.random.random(), random.random()",
     "a method": "class C:\n    def g(self, x):\n        return f(x) + 1\nvalue = C().g(a)",
     "a generator function": "def h():\n    yield f(a)\nvalue = list(h())",
+    "an object of the notebook": "value = walk.step(a), walk.step(a), walk.x",
+    "a function of the notebook": "value = bump(a), bump(a), names, count[0]",
+    "a variable that cannot be copied": "with lock:\n    names.append(f(a))",
     "the last value": "f(a)",
     "an error": "names.append(2)\nf('no') + []",
     "a line magic": "%timeit -n1 -r1 -q f(a)\nvalue = 3",
@@ -75,7 +78,14 @@ CELLS = {
 }
 SETUP = (
     "a, names, table = np.arange(3.0), [], {}\nrng = np.random.default_rng(3)\n"
-    "np.random.seed(5)\nrandom.seed(7)"
+    "np.random.seed(5)\nrandom.seed(7)\n"
+    "import threading\nlock, count = threading.Lock(), [0]\n"
+    "class Walk:\n    x = 0.0\n    def step(self, d):\n        self.x += d.sum()\n"
+    "        return self.x\n"
+    "walk = Walk()\n"
+    "import runmat_jit as runmat\n"
+    "@runmat.jit\ndef bump(x):\n    count[0] += 1\n    names.append(float(x.sum()))\n"
+    "    return x + count[0]\n"
 )
 
 

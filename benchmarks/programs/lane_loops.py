@@ -31,7 +31,7 @@ def filter_of_channels(x: Array) -> Array:
 
 
 def sines(x: Array, steps: int) -> Array:
-    """A step of Euler's for each turn."""
+    """Euler's method, one step an iteration."""
     for _ in range(steps):
         x = x + 0.01 * np.sin(x)
     return x
@@ -46,7 +46,7 @@ def pendulums(angle: Array, speed: Array, steps: int) -> tuple[Array, Array]:
 
 
 def logistic_maps(x: Array, rate: Array, steps: int) -> Array:
-    """As many maps as rates."""
+    """Iterate a logistic map for each rate."""
     for _ in range(steps):
         x = rate * x * (1.0 - x)
     return x

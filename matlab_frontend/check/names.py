@@ -225,7 +225,7 @@ class _Walk:
             self.tell(span, f"'{name}' takes {_arguments(least)} at least, and is given {count}")
 
     def known(self, name: str, span: Span, *, is_warning: bool = False) -> bool:
-        """True if a name means something; if not, it is told once."""
+        """True if a name is defined; if not, report it once."""
         if name in self.variables or name in self.local or name in self.tree.names:
             return True
         first = name.partition(".")[0]

@@ -45,7 +45,7 @@ class Interpreter:
         self._bodies: dict[int, tuple[object, Any]] = {}
         self._sizes: dict[int, tuple[object, int]] = {}
         self.done = 0
-        """What has been interpreted: nodes of iterations of loops, and of bodies of functions."""
+        """Number of nodes interpreted so far, in loop iterations and in function bodies."""
         self._classes: dict[str, Class] = {}
         self._lines: dict[tuple[Source, int], SourceLine] = {}
         self.scalar_functions = ScalarFunctions(self)

@@ -62,7 +62,7 @@ class CompileProgress:
         self._kernels = 0
         self._timer: threading.Timer | None = None
 
-    def begin(self) -> None:
+    def __enter__(self) -> None:
         """Count a kernel that is compiled now."""
         with self._lock:
             now = time.perf_counter()
@@ -74,7 +74,7 @@ class CompileProgress:
             if now - self._begun >= PATIENCE:
                 self._line.show(f"compiling: {self._kernels} kernels")
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Have the line removed soon, unless another kernel is compiled."""
         with self._lock:
             self._ended = time.perf_counter()

@@ -100,9 +100,9 @@ class NativeLoop:
         self.interpreter, self.node = interpreter, node
         self.compile_rest = compile_rest
         self.rests: dict[tuple[int, ...], Rest] = {}
-        """What the interpreter runs of an iteration, by the identities of the statements."""
+        """Code that finishes an iteration in the interpreter, by identities of its statements."""
         self.left: nodes.Block = ()
-        """What is left of the last iteration that ran natively."""
+        """Rest of the last native iteration, for the interpreter to finish."""
         self.exits = 0
         """Iterations of the last run that the interpreter has ended."""
         self.calls: dict[Any, tuple[Translated, LoopCall] | None] = {}
@@ -248,7 +248,7 @@ class NativeLoop:
         return ALL if len(part) == len(rest) else len(part)
 
     def told_of_exits(self) -> str:
-        """What to say of iterations that the interpreter has ended."""
+        """Note for explanations about iterations that the interpreter finished."""
         return f", after {self.exits} that the interpreter ended" if self.exits else ""
 
     def growing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runmat_jit.backends.llvm.host import Host, find_host
@@ -144,11 +145,8 @@ class Jit:
     def _compile(self, key: str, text: str, target: Target, codegen_level: int) -> bytes:
         LOADER.load(LLVM)
         start = time.perf_counter()
-        if self.progress is not None:
-            self.progress.begin()
-        code = with_llvm(lambda: _object_code(text, target, codegen_level))
-        if self.progress is not None:
-            self.progress.end()
+        with self.progress or nullcontext():
+            code = with_llvm(lambda: _object_code(text, target, codegen_level))
         if self.cache is not None:
             self.cache.put(key, code)
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
