@@ -8,6 +8,7 @@ import re
 
 from benchmarks.plots import as_svg, draw_all
 from benchmarks.results import Results, area_under_curve, ranking
+from runmat_jit.core import wording
 
 TITLES = {
     "ranking": "Ranking",
@@ -41,7 +42,7 @@ def page_of(results: Results) -> str:
     for name, figure in draw_all(results).items():
         svg = _distinct_ids(as_svg(figure), name)
         parts.append(f"<h2>{TITLES[name]}</h2><div class=wide>{svg}</div>")
-    parts += [_table(results), _peers(results), "</html>\n"]
+    parts += [_table(results), _details(results), _peers(results), "</html>\n"]
     return "".join(parts)
 
 
@@ -80,6 +81,26 @@ def _table(results: Results) -> str:
     return (
         f"<h2>All programs</h2><div class=wide><table><tr><th>program [size]</th>{head}</tr>"
         f"{''.join(rows)}</table></div>"
+    )
+
+
+def _details(results: Results) -> str:
+    """Return what stands beside the medians, at the largest size of each program."""
+    heads = ("program", "peer", "spread", "first call", "cached", "peak memory", "a warm call")
+    rows = []
+    for program in results.programs:
+        for peer, each in results.largest(program).items():
+            first = ["" if s is None else duration(s) for s in (each.first_cold, each.first_cached)]
+            does = ", ".join(f"{name} {number:g}" for name, number in each.counts.items() if number)
+            memory = wording.size(each.peak_bytes) if each.peak_bytes else ""
+            cells = (program, peer, f"{each.spread:.0%}", *first, memory, does)
+            rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        "<h2>Beside the median</h2><p>Spread: the distance between the quartiles as a share of the "
+        "median. First calls: in fresh processes, with an empty cache and with a filled one.</p>"
+        f"<div class=wide><table><tr>{head}</tr>{body}</table></div>"
     )
 
 

@@ -6,7 +6,6 @@ import io
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -203,8 +202,3 @@ def as_svg(made: Figure) -> str:
     made.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]
-
-
-def axes_of(made: Figure) -> list[Any]:
-    """Return the parts of a plot, for tests."""
-    return list(made.axes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from benchmarks.machine import Machine
-from benchmarks.startup import ImportTime
 
 
 def progress(text: str) -> None:
@@ -25,11 +24,3 @@ def print_machine(machine: Machine) -> None:
     print(f"commit {machine.commit}, load average {machine.load:.2f}")
     if machine.load > 0.3:
         note("the machine is not idle: peers that wait at barriers lose most, so repeat this later")
-
-
-def print_import(times: ImportTime) -> None:
-    progress("")
-    print(
-        f"import runmat_jit: {times.runmat_ms:.0f} ms, {times.beyond_numpy_ms:.0f} ms of it beyond "
-        f"NumPy's {times.numpy_ms:.0f} ms; {times.ratio} of NumPy's"
-    )

@@ -13,41 +13,8 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-
-from benchmarks.ratios import Ratio, ratio_of_rounds
-
-TIMED_IMPORT = "from time import perf_counter as t; a = t(); import {}; print(t() - a)"
-
-
-@dataclass(frozen=True, slots=True)
-class ImportTime:
-    numpy_ms: float
-    runmat_ms: float
-    ratio: Ratio
-
-    @property
-    def beyond_numpy_ms(self) -> float:
-        return self.runmat_ms - self.numpy_ms
-
-
-def measure_import(rounds: int) -> ImportTime:
-    """Fresh processes that import NumPy or `runmat_jit` (which imports NumPy), in alternation."""
-    _import_seconds("runmat_jit")  # byte code is written and files are read once
-    numpy, runmat = [], []
-    for _ in range(rounds):
-        numpy.append(_import_seconds("numpy"))
-        runmat.append(_import_seconds("runmat_jit"))
-    return ImportTime(1e3 * median(numpy), 1e3 * median(runmat), ratio_of_rounds(runmat, numpy))
-
-
-def _import_seconds(module: str) -> float:
-    command = [sys.executable, "-c", TIMED_IMPORT.format(module)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
 
 # -- a small chain, against another checkout -------------------------------------------------------
 SMALL_CHAIN = """

@@ -4,7 +4,7 @@
 
 - ORDER: ``{"plain": bool, "left": [function, ...]}``. A plain run times every function; in another
   one, all functions but those of ``left`` are decorated.
-- RESULT: the tree of calls (see :class:`CallNode`), the functions, and what their explanations say.
+- RESULT: the tree of calls (see :class:`CallNode`), and what explanations of the functions say.
 
 A function is named ``file:line:qualified name``. Functions at the top level of a module and methods
 of its classes are wrapped, in the script and in modules that lie beside it; generators and
@@ -108,7 +108,6 @@ class ScriptRun:
         self.plain, self.left, self.options = plain, set(left), dict(options)
         self.timer = Timer()
         self.decorated: dict[str, JitFunction[..., Any]] = {}
-        self.names: list[str] = []
         self.timed_class = _timed(self.timer)
 
     def wrap(self, function: Any) -> Any:
@@ -117,7 +116,6 @@ class ScriptRun:
         if code is None:  # a class, or what another decorator has made
             return function
         name = f"{code.co_filename}:{code.co_firstlineno}:{function.__qualname__}"
-        self.names.append(name)
         if self.plain:
             return functools.wraps(function)(_timing(self.timer, name, function))
         if name in self.left:
@@ -131,7 +129,6 @@ class ScriptRun:
         return {
             "seconds": seconds,
             "overhead": _overhead() if self.plain else 0.0,
-            "functions": self.names,
             "tree": _tree(self.timer.root),
             "said": {
                 name: said_of(function)

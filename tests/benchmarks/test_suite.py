@@ -196,6 +196,7 @@ def test_a_report_has_plots_and_a_page_that_loads_nothing(tmp_path, capsys):
     assert {"ranking.png", "speed_up.svg", "first_calls.png", "index.html"} <= set(written)
     text = (tmp_path / "r" / "index.html").read_text()
     assert "&lt;one&gt;" in text
+    assert "<td>six.iir</td><td>jax</td><td>0%</td><td>500 ms</td><td>100 ms</td>" in text
     assert not re.search(r"<script|<link|src=|@import", text)
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
