@@ -156,7 +156,10 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def ranking(results: Results, baseline: str = "numpy") -> list[Rank]:
-    """Return all peers, the fastest first; programs without the baseline do not count."""
+    """Return all peers, first those that are fastest in most programs.
+
+    Means alone would favor a peer that has one program. Those without the baseline do not count.
+    """
     ratios: dict[str, list[float]] = {peer: [] for peer in results.peers}
     first = dict.fromkeys(results.peers, 0)
     for program in results.programs:
@@ -171,7 +174,7 @@ def ranking(results: Results, baseline: str = "numpy") -> list[Rank]:
         for peer, found in ratios.items()
         if found
     ]
-    return sorted(ranks, key=lambda rank: -rank.speed_up)
+    return sorted(ranks, key=lambda rank: (-rank.first, -rank.speed_up))
 
 
 def worst_prefix(ours: Sequence[float], plain: Sequence[float]) -> tuple[float, float]:

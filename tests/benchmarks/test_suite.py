@@ -146,6 +146,10 @@ def made(**seconds):
     ]
 
 
+def made_by(peer, seconds):
+    return [Result("q", 1, peer, (seconds,)), Result("q", 1, "numpy", (1.0,))]
+
+
 FOUND = Results(tuple(made(numpy=4.0, runmat=1.0, jax=2.0)), {"cpu": "<one>"}, {"drjit, x": "no"})
 
 
@@ -154,6 +158,9 @@ def test_ranks_and_areas_are_those_computed_by_hand():
     assert list(ranks) == ["runmat", "jax", "numpy"]
     assert ranks["runmat"].speed_up == pytest.approx(4.0)
     assert (ranks["runmat"].first, ranks["jax"].first) == (1, 0)
+    few = Results((*FOUND.results, Result("p", 1, "numpy", (9.0,)), Result("p", 1, "jax", (8.0,))))
+    few = Results((*few.results, Result("p", 1, "runmat", (7.0,)), *made_by("drjit", 0.01)))
+    assert results.ranking(few)[0].peer == "runmat"  # in two programs; Dr.Jit has one
     assert results.area_under_curve(FOUND, "six.iir", "jax") == pytest.approx(2.0)
     assert math.isnan(results.area_under_curve(FOUND, "six.iir", "numba"))
     curve = Results(
