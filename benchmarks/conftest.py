@@ -11,8 +11,10 @@ import tempfile
 import pytest
 
 from benchmarks.peers import NAMES
-from benchmarks.programs import GROUPS, programs, sizes_of
+from benchmarks.programs import GROUPS
 from benchmarks.suite import Measurement, Pace, ParityError, measure
+
+TIMED_ALONE = ("test_speed", "test_scripts", "test_startup", "test_warm_calls", "test_operations")
 
 
 def pytest_addoption(parser):
@@ -42,10 +44,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
+    config.option.benchmark_skip = False
     if config.option.benchmark_only:  # times are taken in one process, which starts the others
         config.option.numprocesses, config.option.dist = 0, "no"
-        config.option.benchmark_skip = False
-    elif config.option.dist == "loadfile":
+        return
+    config.option.benchmark_disable = True  # what is timed is called once
+    if config.option.dist == "loadfile":
         config.option.dist = "load"  # all programs are in one file
 
 
@@ -57,26 +61,26 @@ def chosen_peers(config):
     return names
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out what does nothing without times, or takes minutes."""
+    if config.option.benchmark_disable:
+        left_out = [item for item in items if item.originalname in TIMED_ALONE]
+        items[:] = [item for item in items if item.originalname not in TIMED_ALONE]
+        config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_generate_tests(metafunc):
-    marks = {name: getattr(pytest.mark, name.partition(".")[0]) for name in programs()}
-    if "size" in metafunc.fixturenames:
-        cases = [
-            pytest.param(name, size, peer, marks=marks[name], id=f"{name}-{size}-{peer}")
-            for name, program in programs().items()
-            for size in sizes_of(metafunc.config.getoption("--sizes"), program)
-            for peer in chosen_peers(metafunc.config)
-        ]
-        metafunc.parametrize(("name", "size", "peer"), cases)
-    elif "peer" in metafunc.fixturenames:
-        cases = [
-            pytest.param(name, peer, marks=marks[name], id=f"{name}-{peer}")
-            for name in programs()
-            for peer in chosen_peers(metafunc.config)
-        ]
-        metafunc.parametrize(("name", "peer"), cases)
-    elif "name" in metafunc.fixturenames:
-        cases = [pytest.param(name, marks=marks[name]) for name in programs()]
-        metafunc.parametrize("name", cases)
+    if "side" in metafunc.fixturenames:
+        timed = metafunc.config.option.benchmark_only
+        metafunc.parametrize("side", ["numpy", "runmat"] if timed else ["runmat"])
+
+
+def record(benchmark, seconds):
+    """Hand times to pytest-benchmark that were taken in other processes."""
+    benchmark._mode = "rounds of other processes"
+    stats = benchmark._make_stats(1)
+    for each in seconds:
+        stats.update(each)
 
 
 @pytest.fixture(scope="session")

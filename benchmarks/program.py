@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class Program:
     small: int
     rtol: float = 1e-9
     atol: float = 1e-12
+    scaled: bool = False
+    """``rtol`` is a share of the largest magnitude of a result, not of each."""
     tags: frozenset[str] = frozenset()
     label: str = ""
     """Name, where it is not the function's."""
@@ -84,7 +87,7 @@ def check(program: Program, arguments: Arguments, found: Any, *, squeezes: bool 
     if squeezes:
         found, expected = squeezed(found), squeezed(expected)
     try:
-        worst = excess(found, expected, program.rtol, program.atol)
+        worst = excess(found, expected, program.rtol, program.atol, scaled=program.scaled)
     except TypeError as error:
         return Parity(float("inf"), float("inf"), str(error))
     metric = 0.0
@@ -125,22 +128,25 @@ def copied(value: Any) -> Any:
     return value
 
 
-def excess(found: Any, expected: Any, rtol: float, atol: float) -> float:
+def excess(found: Any, expected: Any, rtol: float, atol: float, *, scaled: bool = False) -> float:
     """Return the largest error as a multiple of what is allowed.
+
+    ``scaled``: errors relative to the largest magnitude are allowed, not to each.
 
     Raises:
         TypeError: the results have other structures or shapes.
 
     """
+    of_part = partial(excess, rtol=rtol, atol=atol, scaled=scaled)
     if isinstance(expected, tuple | list) and not _is_numeric(expected):
         if not isinstance(found, tuple | list) or len(found) != len(expected):
             raise TypeError(f"a {type(found).__name__}, expected {len(expected)} items")
         pairs = zip(found, expected, strict=True)
-        return max((excess(ours, exact, rtol, atol) for ours, exact in pairs), default=0.0)
+        return max((of_part(ours, exact) for ours, exact in pairs), default=0.0)
     if isinstance(expected, dict):
         if set(found) != set(expected):
             raise TypeError(f"keys {sorted(found)}, expected {sorted(expected)}")
-        return max((excess(found[k], expected[k], rtol, atol) for k in expected), default=0.0)
+        return max((of_part(found[k], expected[k]) for k in expected), default=0.0)
     if isinstance(expected, str | type(None)):
         return 0.0 if found == expected else float("inf")
     ours, exact = np.asarray(found), np.asarray(expected)
@@ -152,7 +158,8 @@ def excess(found: Any, expected: Any, rtol: float, atol: float) -> float:
         return 0.0 if np.array_equal(ours, exact) else float("inf")
     same = (ours == exact) | (np.isnan(ours) & np.isnan(exact))
     with np.errstate(invalid="ignore"):
-        error = np.where(same, 0.0, np.abs(ours - exact) / (atol + rtol * np.abs(exact)))
+        magnitude = np.abs(exact).max() if scaled else np.abs(exact)
+        error = np.where(same, 0.0, np.abs(ours - exact) / (atol + rtol * magnitude))
     worst = float(error.max())
     return float("inf") if np.isnan(worst) else worst
 

@@ -14,7 +14,8 @@ from typing import Any
 from benchmarks.machine import describe_machine
 from benchmarks.suite import Measurement
 
-OURS = ("runmat", "runmat_gpu", "matlab")
+DEVICES = ("runmat_cpu", "runmat_gpu")
+OURS = ("runmat", *DEVICES, "runmat_resident", "matlab")
 """Peers that are this package."""
 
 
@@ -175,6 +176,20 @@ def ranking(results: Results, baseline: str = "numpy") -> list[Rank]:
         if found
     ]
     return sorted(ranks, key=lambda rank: (-rank.first, -rank.speed_up))
+
+
+def placements(results: Results) -> dict[str, float]:
+    """Return the time where ``runmat`` chooses the device as a multiple of the better device's.
+
+    The devices alone are ``runmat_cpu`` and ``runmat_gpu``; cases that lack one are left out.
+    """
+    found = {}
+    for program in results.programs:
+        for size, peers in results.of(program).items():
+            if {"runmat", *DEVICES} <= set(peers):
+                best = min(peers[device].seconds for device in DEVICES)
+                found[f"{program} [{size:,}]"] = peers["runmat"].seconds / best
+    return found
 
 
 def worst_prefix(ours: Sequence[float], plain: Sequence[float]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.peers.peer import PeerUnavailableError
 from benchmarks.program import Parity
 from benchmarks.programs import programs
-from benchmarks.regret import process
+from benchmarks.regret import process, small
 from benchmarks.worker import Description, Worker, WorkerError
 
 CACHES = ("RUNMAT_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "NUMBA_CACHE_DIR")
@@ -62,12 +62,44 @@ class Measurement:
     missing: dict[str, str] = field(default_factory=dict)
 
 
+class KeptWorkers:
+    """Processes that go from one program to the next, where starting takes longer than measuring.
+
+    First calls cannot be measured in them.
+    """
+
+    def __init__(self) -> None:
+        self._workers: dict[str, Worker] = {}
+
+    def start(self, peer: str, name: str, size: int) -> AbstractContextManager[Worker]:
+        """Return the peer's process, which has gone over to a program."""
+        worker = self._workers.get(peer)
+        if worker is None or not worker.is_alive:
+            self._workers[peer] = worker = start(peer, name, size)
+        else:
+            worker.take(name, size)
+        return nullcontext(worker)
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
+
+
+def start(peer: str, name: str, size: int) -> Worker:
+    """Start a process for a program."""
+    return Worker(peer, name, size, {"RUNMAT_COMPILE": "first"})
+
+
 def measure(
     name: str,
     size: int,
     peers: Sequence[str],
     pace: Pace,
+    *,
     progress: Callable[[str], None] = lambda _: None,
+    start: Callable[[str, str, int], AbstractContextManager[Worker]] = start,
 ) -> Measurement:
     """Check, then measure; peers that are missing are reported and left out.
 
@@ -81,7 +113,7 @@ def measure(
         for peer in peers:
             progress(f"{name}: {peer} starts")
             try:
-                worker = stack.enter_context(Worker(peer, name, size, {"RUNMAT_COMPILE": "first"}))
+                worker = stack.enter_context(start(peer, name, size))
                 parity = worker.call("parity", size=program.small)
             except PeerUnavailableError as error:
                 found.missing[peer] = str(error)
@@ -137,12 +169,15 @@ def regret(name: str, calls: int) -> tuple[list[float], list[float]]:
     """Return the seconds of the first calls, decorated and plain, from an empty cache.
 
     Functions are compiled when that pays, as by default. ``regret.NAME`` is a whole program of
-    ``benchmarks/regret/programs``; others run at their small size.
+    ``benchmarks/regret/programs``, ``regret.small:NAME`` a function of ``benchmarks/regret/small``;
+    others run at their small size.
     """
     with TemporaryDirectory(prefix="runmat-bench-") as directory:
         group, _, whole = name.partition(".")
         if group == "regret":
-            found = process.measure(whole, calls, directory, loaded=False)
+            found = process.measure(whole, calls, directory, loaded=whole.startswith("small:"))
+            if not found.same:
+                raise ParityError(f"{name}: decorated and plain calls differ")
             return found.ours, found.plain
         environment = {"RUNMAT_COMPILE": "hot", "RUNMAT_CACHE_DIR": directory}
         with Worker("runmat", name, programs()[name].small, environment) as worker:
@@ -153,3 +188,15 @@ def whole_programs() -> list[str]:
     """Return the names of the whole programs, all of whose functions are decorated."""
     found = sorted(path.stem for path in process.PROGRAMS.glob("*.py"))
     return [f"regret.{name}" for name in found if name != "__init__"]
+
+
+def small_functions() -> list[str]:
+    """Return the names of the small functions, each at its sizes."""
+    return [f"regret.small:{name}" for name in small.names()]
+
+
+WHOLE: dict[str, Callable[[], list[str]]] = {
+    "regret": whole_programs,
+    "regret_small": small_functions,
+}
+"""Groups of which first calls alone are measured."""

@@ -9,10 +9,11 @@ from statistics import median
 
 import pytest
 
+from benchmarks.conftest import chosen_peers, record
 from benchmarks.machine import describe_machine
 from benchmarks.peers import load
 from benchmarks.peers.peer import PeerUnavailableError
-from benchmarks.programs import programs
+from benchmarks.programs import programs, sizes_of
 from benchmarks.worker import Measured
 
 COUNTS = Path(__file__).with_name("counts.json")
@@ -36,9 +37,31 @@ def shown(every):
     """Return counts as JSON with a line for each program."""
     widths = []
     for width, kept in sorted(every.items()):
-        rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
+        rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(kept[name], sort_keys=True)}" for name in sorted(kept))
         widths.append(f"{json.dumps(width)}: {{\n{rows}\n}}")
     return "{" + ",\n".join(widths) + "}\n"
+
+
+def pytest_generate_tests(metafunc):
+    marks = {name: getattr(pytest.mark, name.partition(".")[0]) for name in programs()}
+    if "size" in metafunc.fixturenames:
+        cases = [
+            pytest.param(name, size, peer, marks=marks[name], id=f"{name}-{size}-{peer}")
+            for name, program in programs().items()
+            for size in sizes_of(metafunc.config.getoption("--sizes"), program)
+            for peer in chosen_peers(metafunc.config)
+        ]
+        metafunc.parametrize(("name", "size", "peer"), cases)
+    elif "peer" in metafunc.fixturenames:
+        cases = [
+            pytest.param(name, peer, marks=marks[name], id=f"{name}-{peer}")
+            for name in programs()
+            for peer in chosen_peers(metafunc.config)
+        ]
+        metafunc.parametrize(("name", "peer"), cases)
+    elif "name" in metafunc.fixturenames:
+        cases = [pytest.param(name, marks=marks[name]) for name in programs()]
+        metafunc.parametrize("name", cases)
 
 
 def test_parity(name, peer, counts, pytestconfig):
@@ -63,14 +86,6 @@ def test_parity(name, peer, counts, pytestconfig):
     if not counts:
         pytest.skip("no counts are kept for vectors of this width; parity holds")
     assert counts.get(name) == found, "run pytest benchmarks -n0 --update-counts if this is right"
-
-
-def record(benchmark, seconds):
-    """Hand times to pytest-benchmark that were taken elsewhere, in rounds of its own."""
-    benchmark._mode = "rounds of several peers"
-    stats = benchmark._make_stats(1)
-    for each in seconds:
-        stats.update(each)
 
 
 def test_speed(name, size, peer, benchmark, measured):

@@ -1,34 +1,17 @@
-"""What calls cost that no replay can repeat: ``python -m benchmarks.unreplayed``, about a minute.
-
-Small functions whose results, stores, callees or exceptions need Python at each call. Each is
-warmed up with some calls, whose results are compared with plain Python's; then both alternate in
-rounds of one process, and the median of the rounds' ratios is printed with its interval, beside
-what ``explain()`` says.
-"""
+"""Functions whose results, stores, callees or exceptions need Python at each call."""
 
 from __future__ import annotations
 
-import argparse
 import functools
-import gc
-import logging
 import math
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
-from time import thread_time
 from typing import Any
 
 import numpy as np
 
-import runmat_jit as runmat
-from benchmarks.ratios import ratio_of_rounds
-
 Array = np.ndarray
-SIZES = (100, 10_000)
-WARM = 24
-"""Calls of each function before it is measured."""
 
 
 @dataclass
@@ -294,54 +277,3 @@ def same(expected: Any, found: Any) -> bool:
         both = math.isnan(expected) and math.isnan(found)
         return both or math.isclose(expected, found, rel_tol=1e-5)
     return bool(expected == found)
-
-
-def measure(fn: Callable[..., Any], size: int, rounds: int) -> str:
-    """One line: the ratio of rounds, and what explains it."""
-    x, decorated = np.linspace(1, 2, size), runmat.jit(fn)
-    found = []
-    for each in (fn, decorated):
-        begin()
-        found.append([plain(outcome(each, x)) for _ in range(WARM)])
-    assert same(*found), fn.__name__
-    calls = max(10, int(2e-3 / seconds(decorated, x, 5)))
-    times: tuple[list[float], list[float]] = [], []
-    for _ in range(rounds):
-        times[0].append(seconds(decorated, x, calls))
-        times[1].append(seconds(fn, x, calls))
-    told = decorated.explain(x) if fn not in RAISING else None
-    why = "" if told is None else f"{told.mode}: {', '.join(r.id for r in told.reasons)}"
-    info = decorated.cache_info()
-    ratio, one = ratio_of_rounds(*times), median(times[1]) * 1e6
-    return f"{fn.__name__:28}{size:6} {ratio!s:22}{one:8.2f} us {info.misses:4} recorded  {why}"
-
-
-def seconds(fn: Callable[..., Any], x: Array, calls: int) -> float:
-    """Seconds of a call, of this thread alone: other programs do not count."""
-    gc.disable()
-    start = thread_time()
-    for _ in range(calls):
-        try:  # noqa: SIM105  (contextlib.suppress takes longer)
-            fn(x)
-        except Exception:  # noqa: BLE001, S110  (what it raises has been compared)
-            pass
-    taken = thread_time() - start
-    gc.enable()
-    return taken / calls
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.unreplayed", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few rounds: a test, not a figure")
-    quick = parser.parse_args(arguments).quick
-    log = logging.getLogger("runmat_jit")
-    level = log.level
-    log.setLevel(logging.ERROR)  # functions that step aside say so
-    for fn in (*KINDS, *RAISING):
-        for size in SIZES[:1] if quick else SIZES:
-            print(measure(fn, size, 3 if quick else 15), flush=True)
-    log.setLevel(level)
-
-
-if __name__ == "__main__":
-    main()

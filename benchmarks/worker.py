@@ -62,6 +62,8 @@ class Measured:
     implementation: Implementation
     size: int
     arguments: tuple[Arguments, Arguments] = field(init=False)
+    on_device: list[Arguments] = field(default_factory=list)
+    """Both, where calls take them from a device."""
 
     def __post_init__(self) -> None:
         self.arguments = (
@@ -83,25 +85,38 @@ class Measured:
 
     def first(self) -> float:
         """Return the seconds of the first call."""
-        return self.timed(1)
+        return self._seconds(1)
 
     def timed(self, calls: int) -> float:
         """Return the mean seconds of some calls; each result is freed before the next call.
 
-        The arguments are made before, as far as they fit.
+        The arguments are made before, as far as they fit. A device is kept busy before.
         """
+        if self.implementation.resident:
+            self._seconds(calls)
+        return self._seconds(calls)
+
+    def _seconds(self, calls: int) -> float:
+        built = self.implementation
         batch = max(1, min(calls, MOST_BYTES // max(1, _nbytes(self.arguments[0]))))
+        if built.resident:
+            batch = calls
+            self.on_device = self.on_device or [built.prepare(each) for each in self.arguments]
         total, left = 0.0, calls
         while left > 0:
             number = min(batch, left)
-            prepared = [self.implementation.prepare(self.arguments[n % 2]) for n in range(number)]
+            if built.resident:
+                prepared = [self.on_device[n % 2] for n in range(number)]
+            else:
+                prepared = [built.prepare(self.arguments[n % 2]) for n in range(number)]
             left -= number
-            run = self.implementation.run
+            run = built.run
             gc.collect()
             gc.disable()
             start = perf_counter()
             for arguments in prepared:
                 run(*arguments)
+            built.wait()
             total += perf_counter() - start
             gc.enable()
         return total / calls
@@ -130,7 +145,7 @@ class Measured:
         import runmat_jit as runmat  # noqa: PLC0415  (peers do not load it)
 
         before = runmat.telemetry.snapshot()
-        self.timed(2)
+        self._seconds(2)
         after = runmat.telemetry.snapshot()
         found = {name: (after[name] - before[name]) / 2 for name in COUNTERS[:3]}
         return found | {name: after[name] for name in COUNTERS[3:]}
@@ -162,6 +177,20 @@ class Worker:
         self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
+        self._receive()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def take(self, name: str, size: int) -> None:
+        """Go over to another program or size.
+
+        Raises:
+            PeerUnavailableError: the peer does not have the program.
+
+        """
+        self._connection.send(("take", {"name": name, "size": size}))
         self._receive()
 
     def __enter__(self) -> Self:
@@ -210,16 +239,18 @@ def serve(
     sys.dont_write_bytecode = False  # as installed packages are: their bytecode exists
     measured: list[Measured] = []
 
-    def start() -> None:
+    def take(name: str, size: int) -> None:
+        measured.clear()  # its arrays first
         measured.append(Measured(programs()[name], load(peer, name), size))
 
-    connection.send(_answer(start))
-    while measured:
+    connection.send(_answer(take, name=name, size=size))
+    while True:
         try:
             method, arguments = connection.recv()
         except EOFError:
             return
-        connection.send(_answer(getattr(measured[0], method), **arguments))
+        action = take if method == "take" else getattr(measured[0], method)
+        connection.send(_answer(action, **arguments))
 
 
 def _answer(action: Callable[..., Any], **arguments: Any) -> tuple[Exception | None, Any]:

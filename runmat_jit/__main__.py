@@ -86,6 +86,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rounds", type=int, default=9, help="of each program (%(default)s)")
     parser.add_argument(
+        "--keep", action="store_true", help="one process a peer for all programs; no first calls"
+    )
+    parser.add_argument(
         "--regret", type=int, default=0, metavar="CALLS", help="compare first calls with plain ones"
     )
     parser.add_argument("--json", type=Path, help="file that gets all figures")

@@ -15,6 +15,8 @@ from rich.table import Table
 
 PROGRAMS: Final = "benchmarks"
 """The package with the programs; it is in checkouts alone."""
+NEAR: Final = 1.2
+"""A placement that is as much slower than the better device is not counted as wrong."""
 CALLS: Final = 30
 """First calls whose time is compared with that of plain ones."""
 
@@ -50,8 +52,9 @@ def _measure(options: Namespace, console: Console) -> int:
     if unknown:
         return _refuse(f"there is no peer {unknown[0]!r}; there are {', '.join(names)}")
     try:
-        whole = suite.whole_programs() if "regret" in options.only.split(",") else []
-        only = ",".join(each for each in options.only.split(",") if each != "regret")
+        asked = options.only.split(",")
+        whole = [name for group in suite.WHOLE if group in asked for name in suite.WHOLE[group]()]
+        only = ",".join(each for each in asked if each not in suite.WHOLE)
         chosen = known.chosen(only) if only else {}
         cases = [
             (name, size)
@@ -60,7 +63,9 @@ def _measure(options: Namespace, console: Console) -> int:
         ]
     except (KeyError, ValueError) as error:
         return _refuse(str(error.args[0]))
-    pace = suite.Pace(rounds=options.rounds)
+    pace = suite.Pace(rounds=options.rounds, first_calls=not options.keep)
+    kept = suite.KeptWorkers()
+    start = kept.start if options.keep else suite.start
     columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     measured = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -72,16 +77,22 @@ def _measure(options: Namespace, console: Console) -> int:
                 progress.update(task, description=what)
 
             try:
-                measured.append(suite.measure(name, size, peers, pace, tell))
+                measured.append(suite.measure(name, size, peers, pace, progress=tell, start=start))
             except suite.ParityError as error:
                 progress.stop()
                 sys.stderr.write(f"error: {error}: nothing is timed\n")
                 return 1
             progress.advance(task)
+        kept.close()
         lost = {}
         for name in regrets:
             progress.update(task, description=f"{name}: first calls, decorated and plain")
-            lost[name] = suite.regret(name, options.regret or CALLS)
+            try:
+                lost[name] = suite.regret(name, options.regret or CALLS)
+            except suite.ParityError as error:
+                progress.stop()
+                sys.stderr.write(f"error: {error}\n")
+                return 1
             progress.advance(task)
     found = results.of_measurements(measured, lost)
     if options.json:  # before anything else can fail
@@ -114,6 +125,14 @@ def _print(found: Any, console: Console) -> None:
         console.print(
             f"{name}: the first {len(ours)} calls take at most {ratio:.3g} times plain ones and "
             f"lose at most {duration(lost)}; then {settled:.2f} times"
+        )
+    placed = import_module(f"{PROGRAMS}.results").placements(found)
+    if placed:
+        near = sum(ratio <= NEAR for ratio in placed.values())
+        worst = max(placed, key=placed.__getitem__)
+        console.print(
+            f"automatic placement is within {NEAR} of the better device in {near} of {len(placed)}"
+            f" cases; the worst is {worst}, {placed[worst]:.2f} times"
         )
     for rank in ranking(found):
         console.print(

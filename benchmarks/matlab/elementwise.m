@@ -2,7 +2,7 @@
 %
 %   python -m runmat_jit.matlab benchmarks/matlab/elementwise.m --explain
 %
-% ELEMENTWISE_POINTS in the environment says how many points; the Python version is elementwise.py.
+% ELEMENTWISE_POINTS in the environment says how many points.
 
 points = 5000001;
 env_points = getenv('ELEMENTWISE_POINTS');

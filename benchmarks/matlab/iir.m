@@ -2,7 +2,7 @@
 %
 %   IIR_TSHIRT=m python -m runmat_jit.matlab benchmarks/matlab/iir.m
 %
-% IIR_TSHIRT (xs, s, m, l), or IIR_M channels and IIR_T steps; the Python version is iir.py.
+% IIR_TSHIRT (xs, s, m, l), or IIR_M channels and IIR_T steps.
 
 tshirt = getenv('IIR_TSHIRT');
 if isempty(tshirt), tshirt = 'xs'; else, tshirt = lower(strtrim(tshirt)); end

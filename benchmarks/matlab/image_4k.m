@@ -2,7 +2,7 @@
 %
 %   IMG_B=4 python -m runmat_jit.matlab benchmarks/matlab/image_4k.m --explain
 %
-% IMG_B, IMG_H and IMG_W in the environment give the size; the Python version is image_4k.py.
+% IMG_B, IMG_H and IMG_W in the environment give the size.
 
 B_default = 16; H_default = 2160; W_default = 3840;
 gain = single(1.0123);

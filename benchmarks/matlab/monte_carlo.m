@@ -2,7 +2,7 @@
 %
 %   MC_M=250000 MC_T=256 python -m runmat_jit.matlab benchmarks/matlab/monte_carlo.m
 %
-% MC_M paths and MC_T steps in the environment; the Python version is monte_carlo.py.
+% MC_M paths and MC_T steps in the environment.
 
 M_default = 1000000; T_default = 256;
 if ~exist('seed', 'var'), seed = 0; end

@@ -2,7 +2,7 @@
 %
 %   NLMS_P=128 NLMS_C=512 NLMS_T=200 python -m runmat_jit.matlab benchmarks/matlab/nlms.m
 %
-% NLMS_P taps, NLMS_C filters and NLMS_T steps; the Python version is nlms.py.
+% NLMS_P taps, NLMS_C filters and NLMS_T steps.
 
 p_default = 128; C_default = 2048; T_default = 200;
 env_p = getenv('NLMS_P'); if numel(env_p), p_default = str2double(env_p); end

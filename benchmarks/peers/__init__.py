@@ -10,11 +10,14 @@ from benchmarks.programs import programs
 NAMES = (
     "numpy",
     "runmat",
+    "runmat_cpu",
     "runmat_gpu",
+    "runmat_resident",
     "matlab",
     "numba",
     "jax",
     "torch_compile",
+    "torch_cuda",
     "numexpr",
     "drjit",
 )

@@ -102,3 +102,65 @@ def by_jax() -> dict[str, Callable[..., Any]]:  # noqa: C901  (one small functio
         "logistic_maps": maps,
         "adaptive_filters": filters,
     }
+
+
+def loops_of_devices() -> dict[str, Callable[..., Any]]:
+    """Return the programs of ``gpu_loops`` as users of JAX write them."""
+    import jax  # noqa: PLC0415  (a peer)
+    from jax import lax  # noqa: PLC0415  (a peer)
+    from jax import numpy as jnp  # noqa: PLC0415  (a peer)
+
+    @jax.jit
+    def diffused(u: Any, steps: int) -> Any:
+        def turn(_: int, u: Any) -> Any:
+            inner = u[1:-1, 1:-1]
+            lap = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * inner
+            return u.at[1:-1, 1:-1].set(inner + jnp.float32(0.2) * lap)
+
+        return lax.fori_loop(0, steps, turn, u)
+
+    @jax.jit
+    def waved(u: Any, before: Any, steps: int) -> Any:
+        def turn(_: int, state: Any) -> Any:
+            u, before = state
+            around = jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1)
+            return 2 * u - before + jnp.float32(0.1) * (around - 4 * u), u
+
+        return lax.fori_loop(0, steps, turn, (u, before))[0]
+
+    @jax.jit
+    def escaped(re: Any, im: Any, steps: int) -> Any:
+        def turn(_: int, state: Any) -> Any:
+            x, y, count = state
+            inside = x * x + y * y < 4
+            nx = jnp.where(inside, x * x - y * y + re, x)
+            return nx, jnp.where(inside, 2 * x * y + im, y), count + inside
+
+        start = jnp.zeros_like(re), jnp.zeros_like(im), jnp.zeros(re.shape, jnp.int32)
+        return lax.fori_loop(0, steps, turn, start)[2].mean(axis=1)
+
+    @jax.jit
+    def powered(a: Any, x: Any, steps: int) -> Any:
+        def turn(_: int, x: Any) -> Any:
+            y = jnp.matmul(a, x, precision="highest")
+            return y / jnp.sqrt((y * y).sum())
+
+        return lax.fori_loop(0, steps, turn, x)
+
+    @jax.jit
+    def orbiting(x: Any, v: Any, steps: int) -> Any:
+        def turn(_: int, state: Any) -> Any:
+            x, v = state
+            r2 = (x * x).sum(axis=0) + jnp.float32(0.01)
+            v = v - jnp.float32(0.01) * x / (r2 * jnp.sqrt(r2))
+            return x + jnp.float32(0.01) * v, v
+
+        return lax.fori_loop(0, steps, turn, (x, v))[0]
+
+    return {
+        "heat": diffused,
+        "wave": waved,
+        "escapes": escaped,
+        "power_method": powered,
+        "orbits": orbiting,
+    }

@@ -34,4 +34,8 @@ class Implementation:
     """Makes NumPy arrays of a result, for the check, never timed."""
     squeezes: bool = False
     """Results have other axes of extent 1, as MATLAB's."""
+    wait: Callable[[], object] = lambda: None
+    """Returns when all calls so far are complete, where calls return before they are."""
+    resident: bool = False
+    """Arguments lie on a device, which slows when it idles; no call writes to them."""
     note: str = ""

@@ -7,14 +7,24 @@ from benchmarks.peers.peer import Implementation, PeerUnavailableError
 from benchmarks.program import Program
 
 
-def implement(_name: str, program: Program) -> Implementation:
+def adapter_name(peer: str) -> str:
+    """Return the name of the GPU.
+
+    Raises:
+        PeerUnavailableError: there is none.
+
+    """
     adapters = [device for device in runmat.devices() if device.kind == "gpu"]
     if not adapters:
-        raise PeerUnavailableError("runmat_gpu: there is no GPU adapter here")
+        raise PeerUnavailableError(f"{peer}: there is no GPU adapter here")
+    return adapters[0].name
+
+
+def implement(_name: str, program: Program) -> Implementation:
     return Implementation(
         "runmat_gpu",
         {"runmat_jit": runmat.__version__},
         runmat.jit(program.fn, device="gpu"),
         threads=0,
-        note=f"{adapters[0].name}; arrays are transferred in each call",
+        note=f"{adapter_name('runmat_gpu')}; arrays are transferred in each call",
     )

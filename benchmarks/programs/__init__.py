@@ -10,6 +10,7 @@ from benchmarks.program import Program
 GROUPS = (
     *("six", "named", "element_loops", "array_loops", "list_loops", "drawing_loops", "lane_loops"),
     *("small_loops", "warm", "products", "complex_numbers", "scans", "indexing"),
+    *("gpu", "gpu_odd", "gpu_loops"),
 )
 
 

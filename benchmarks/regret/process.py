@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
 from time import perf_counter
@@ -41,7 +41,7 @@ def measure(program: str, calls: int, cache: str, *, loaded: bool) -> Measured:
     ``cache``: the directory of its disk cache; ``loaded``: the compiler has been used before.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.regret.process", program, str(calls), str(int(loaded))],
+        [sys.executable, "-c", SERVE, program, str(calls), str(int(loaded))],
         env={**os.environ, "RUNMAT_COMPILE": "hot", "RUNMAT_CACHE_DIR": cache},
         capture_output=True,
         text=True,
@@ -135,5 +135,9 @@ def agree(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-if __name__ == "__main__":
-    print(json.dumps(asdict(run(sys.argv[1], int(sys.argv[2]), loaded=sys.argv[3] == "1"))))
+SERVE = """
+import json, sys
+from dataclasses import asdict
+from benchmarks.regret.process import run
+print(json.dumps(asdict(run(sys.argv[1], int(sys.argv[2]), loaded=sys.argv[3] == "1"))))
+"""

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.special_values import CASES, DTYPES, KINDS, Case, check, main, operands
+from benchmarks.test_special_values import CASES, DTYPES, KINDS, Case, check, operands
 from runmat_jit.ops.mathematical import ROWS
-
-
-def test_a_quick_run_prints_a_row_for_each_dtype(capsys):
-    main(["x % 1", "exp(x)", "--quick"])
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| `")]
-    assert len(rows) == 2 * len(DTYPES)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

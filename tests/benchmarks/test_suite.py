@@ -187,6 +187,21 @@ def test_regret_is_that_computed_by_hand(tmp_path):
     assert "regret.maze" in suite.whole_programs()
 
 
+def test_placements_are_compared_with_the_better_device():
+    found = Results(tuple(made(numpy=9.0, runmat=3.0, runmat_cpu=2.0, runmat_gpu=4.0)))
+    assert results.placements(found) == {"six.iir [10]": 1.5, "six.iir [1,000]": 1.5}
+    assert results.placements(FOUND) == {}
+
+
+def test_processes_go_from_one_program_to_the_next():
+    kept = suite.KeptWorkers()
+    for name in ("six.elementwise", "six.iir"):
+        found = suite.measure(name, 500, ["numpy", "runmat"], QUICK, start=kept.start)
+        assert set(found.figures) == {"numpy", "runmat"}
+    assert found.figures["runmat"].counts["kernels_compiled"] > 0
+    kept.close()
+
+
 def test_results_are_read_as_they_were_written(tmp_path):
     results.write(FOUND, tmp_path / "out.json")
     assert results.read(tmp_path / "out.json") == FOUND

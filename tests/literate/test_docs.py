@@ -71,7 +71,7 @@ def test_commands_name_modules_and_files_that_exist():
     texts = [text for page in pages for text in COMMANDS.findall(page.read_text("utf-8"))]
     modules = {name for text in texts for name in re.findall(r"python -m ([\w.]+)", text)}
     files = {name for text in texts for name in re.findall(r"\b[\w/]+\.(?:m|py)\b", text)}
-    assert {"runmat_jit", "runmat_jit.matlab", "benchmarks.regret"} <= modules
+    assert {"runmat_jit", "runmat_jit.matlab"} <= modules
     assert files
     assert {name for name in modules if importlib.util.find_spec(name) is None} == set()
     assert {name for name in files if not (ROOT / name).is_file()} == set()

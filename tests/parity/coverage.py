@@ -245,7 +245,7 @@ What a warm call costs is counted, not timed: kernels launched, calls made and s
 against the operations that plain Python does in their place; a loop that runs natively is one call.
 All programs together: {warm} kernels and calls against {plain} operations. No count may become
 larger unnoticed. They hold for {versions}.
-`python -m benchmarks.never_slower` takes the time of the same programs.
+`pytest benchmarks/test_warm_calls.py --benchmark-only` takes the time of the same programs.
 
 | program | warm calls | kernels | calls | steps | plain | computed by NumPy | reasons |
 | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -1,23 +1,28 @@
-"""How fast MATLAB text is read: ``python -m benchmarks.matlab_parse [files or folders]``.
+"""MATLAB: the time to parse source, and scripts of loops and functions beside GNU Octave.
 
-Without arguments a generated text is read, whose share of code, comments and blanks is that of
-public programs.
+Oracle: what the template of the source says; the texts that Octave prints.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 import sys
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
-from matlab_frontend.errors import MatlabSyntaxError
+import pytest
+
 from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
 from matlab_frontend.text import to_text
 
-ROUNDS = 5
+SCRIPTS = [
+    script
+    for folder in ("loops", "functions")
+    for script in sorted((Path(__file__).parent / "matlab" / folder).glob("*.m"))
+]
+OCTAVE = shutil.which("octave-cli")
 FUNCTIONS = 300
 TEMPLATE = """function [y, n] = solve{i}(f, x, varargin)
 % SOLVE{i}  Roots by Newton's method, from several points at once.
@@ -53,44 +58,29 @@ def generated() -> Source:
     return Source("".join(parts), "<generated>")
 
 
-def given(arguments: list[str]) -> list[Source]:
-    """The texts of files, and of all ``.m`` files below folders, that can be parsed."""
-    paths = [Path(argument) for argument in arguments]
-    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*.m"))]
-    return [source for file in files if _is_program(source := Source.from_file(file))]
-
-
-def check(source: Source) -> None:
-    """The generated text means what its template says."""
+def test_parsing(benchmark):
+    source = generated()
     functions = parse(source).functions
     assert [f.name for f in functions] == [f"solve{i}" for i in range(FUNCTIONS)]
     assert all(to_text(f.body[1]) == "(= n 0);" and len(f.body) == 7 for f in functions)
+    benchmark.extra_info["bytes"] = len(source.text)
+    benchmark(parse, source)
 
 
-def seconds(sources: list[Source]) -> float:
-    start = perf_counter()
-    for source in sources:
-        parse(source)
-    return perf_counter() - start
+def printed(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
-def main(arguments: list[str]) -> None:
-    sources = given(arguments) if arguments else [generated()]
-    if not arguments:
-        check(sources[0])
-    size = sum(len(source.text) for source in sources) / 1e6
-    rounds = [seconds(sources) for _ in range(ROUNDS)]
-    rate = size / median(rounds)
-    print(f"{len(sources)} files, {size:.2f} MB: {rate:.2f} MB/s (median of {ROUNDS} rounds)")
-
-
-def _is_program(source: Source) -> bool:
-    try:
-        parse(source)
-    except MatlabSyntaxError:
-        return False
-    return True
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+@pytest.mark.parametrize("engine", ["runmat", "octave"])
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_scripts(script, engine, benchmark):
+    """A process each, starts included; the first of ours may compile."""
+    if OCTAVE is None:
+        pytest.skip("GNU Octave is not installed")
+    theirs = [OCTAVE, "--quiet", str(script)]
+    ours = [sys.executable, "-m", "runmat_jit.matlab", str(script)]
+    if engine == "runmat":
+        assert printed(ours) == printed(theirs)
+    benchmark.group = script.stem
+    benchmark.pedantic(printed, (ours if engine == "runmat" else theirs,), rounds=3)

@@ -1,31 +1,28 @@
-"""What calls cost beyond their work: ``python -m benchmarks.overhead [--quick]``.
+"""What calls cost beyond their work: ours and others' of each case are a group.
 
-Every contest compares results first. Then two ways to make the same calls alternate in rounds of
-one process, and the median of the rounds' ratios is printed with its interval, or the difference a
-call where the work is the same on both sides.
+Results are compared before anything is timed. Oracle: the undecorated functions.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
-from time import perf_counter
-from typing import Any
+from functools import partial
 
 import numpy as np
+import pytest
 
 import runmat_jit as runmat
-from benchmarks.ratios import ratio_of_rounds
+from benchmarks import unreplayed
+from benchmarks.unreplayed import KINDS, RAISING, outcome, plain, same
 
 Run = Callable[[], object]
+WARM = 24
+"""Calls of a function that cannot be replayed before it is measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Case:
     """Two ways to make ``calls`` calls; ``check`` raises where their results differ."""
 
     name: str
@@ -70,7 +67,7 @@ def many_operations(x):
     return x
 
 
-def lengths(elements: int, count: int) -> Contest:
+def lengths(elements: int, count: int) -> Case:
     """As many calls at as many lengths against the same number at one length."""
     decorated = runmat.jit(chain)
     arrays = [np.linspace(0, 12, elements + n, dtype=np.float32) for n in range(count)]
@@ -89,10 +86,10 @@ def lengths(elements: int, count: int) -> Contest:
         for x in arrays[:: max(1, count // 10)]:
             np.testing.assert_allclose(decorated(x), chain(x), rtol=2e-6, atol=1e-6)
 
-    return Contest(f"{count} lengths of about {elements} elements", at_each, at_one, count, check)
+    return Case(f"{count} lengths of about {elements} elements", at_each, at_one, count, check)
 
 
-def branches() -> Contest:
+def branches() -> Case:
     """Calls that take four ways in turn against calls with nothing to decide."""
     decorated, plain = runmat.jit(branching), runmat.jit(straight)
     arrays = [np.full(16, value) for value in (10.0, 1.0, -1.0, -10.0)] * 50
@@ -111,7 +108,7 @@ def branches() -> Contest:
         for x in arrays:
             plain(x)
 
-    return Contest("four outcomes, against none", ours, other, len(arrays), check)
+    return Case("four outcomes, against none", ours, other, len(arrays), check)
 
 
 class Sink:
@@ -121,7 +118,7 @@ class Sink:
         self.text = text
 
 
-def fallback(elements: int, calls: int) -> Contest:
+def fallback(elements: int, calls: int) -> Case:
     """A function that must run in Python, which has stepped aside, against the function itself."""
     decorated, sink = runmat.jit(needs_python), Sink()
     x = np.random.default_rng(0).random(elements)
@@ -138,7 +135,7 @@ def fallback(elements: int, calls: int) -> Contest:
         for _ in range(calls):
             needs_python(x, sink)
 
-    return Contest(f"needs Python, {elements} elements sorted", ours, other, calls, check)
+    return Case(f"needs Python, {elements} elements sorted", ours, other, calls, check)
 
 
 def keeps(x, sink):
@@ -154,7 +151,7 @@ class Keeper:
     decorated = runmat.jit(plain)
 
 
-def stepped_aside(name: str, calls: int, ours: Run, other: Run) -> Contest:
+def stepped_aside(name: str, calls: int, ours: Run, other: Run) -> Case:
     """Calls that do next to nothing, of which no kernel is made, against the function itself."""
 
     def check() -> None:
@@ -168,20 +165,24 @@ def stepped_aside(name: str, calls: int, ours: Run, other: Run) -> Contest:
 
         return run
 
-    return Contest(f"stepped aside, {name}", repeated(ours), repeated(other), calls, check)
+    return Case(f"stepped aside, {name}", repeated(ours), repeated(other), calls, check)
 
 
-def asides(calls: int) -> list[Contest]:
+ASIDES = ("by position", "by name", "a method")
+
+
+def aside(way: str, calls: int) -> Case:
     """What is left of the decorator where it is of no use."""
     ours, x, sink, keeper = runmat.jit(keeps), np.ones(4), Sink(), Keeper()
-    return [
-        stepped_aside("by position", calls, lambda: ours(x, sink), lambda: keeps(x, sink)),
-        stepped_aside("by name", calls, lambda: ours(x, sink=sink), lambda: keeps(x, sink=sink)),
-        stepped_aside("a method", calls, lambda: keeper.decorated(x), lambda: keeper.plain(x)),
-    ]
+    sides: dict[str, tuple[Run, Run]] = {
+        "by position": (lambda: ours(x, sink), lambda: keeps(x, sink)),
+        "by name": (lambda: ours(x, sink=sink), lambda: keeps(x, sink=sink)),
+        "a method": (lambda: keeper.decorated(x), lambda: keeper.plain(x)),
+    }
+    return stepped_aside(way, calls, *sides[way])
 
 
-def recording() -> Contest:
+def recording() -> Case:
     """The first call of 200 operations, kernels known, against NumPy."""
     decorated, x = runmat.jit(many_operations), np.ones(16)
 
@@ -192,10 +193,10 @@ def recording() -> Contest:
     def check() -> None:
         np.testing.assert_array_equal(decorated(x), many_operations(x))
 
-    return Contest("recording 200 operations", ours, lambda: many_operations(x), 200, check)
+    return Case("recording 200 operations", ours, lambda: many_operations(x), 200, check)
 
 
-def small_call() -> Contest:
+def small_call() -> Case:
     """A call on 16 elements whose work is next to nothing."""
     decorated, x = runmat.jit(rooted), np.ones(16)
 
@@ -210,59 +211,37 @@ def small_call() -> Contest:
     def check() -> None:
         np.testing.assert_array_equal(decorated(x), rooted(x))
 
-    return Contest("three operations on 16 elements", ours, other, 500, check)
+    return Case("three operations on 16 elements", ours, other, 500, check)
 
 
-def seconds(run: Run) -> float:
-    gc.disable()
-    start = perf_counter()
-    run()
-    taken = perf_counter() - start
-    gc.enable()
-    return taken
+CASES: dict[str, Callable[[], Case]] = {
+    **{f"lengths_{size}": partial(lengths, size, 300) for size in (1000, 10_000, 100_000)},
+    "branches": branches,
+    "needs_python": partial(fallback, 1000, 200),
+    "needs_python_large": partial(fallback, 100_000, 5),
+    **{f"stepped_aside_{way}": partial(aside, way, 20_000) for way in ASIDES},
+    "recording": recording,
+    "small_call": small_call,
+}
 
 
-def measure(contest: Contest, rounds: int) -> str:
-    """One line: the ratio of rounds, and what a call costs more, in microseconds."""
-    contest.check()
-    contest.ours()
-    times: dict[str, list[float]] = {"ours": [], "other": []}
-    for _ in range(rounds):
-        times["ours"].append(seconds(contest.ours))
-        times["other"].append(seconds(contest.other))
-    more = [a - b for a, b in zip(times["ours"], times["other"], strict=True)]
-    ratio = ratio_of_rounds(times["ours"], times["other"])
-    one = median(times["other"]) / contest.calls * 1e6
-    extra = median(more) / contest.calls * 1e6
-    return f"{contest.name:42} {ratio!s:22} {extra:+9.2f} us a call on {one:9.2f} us"
+@pytest.mark.parametrize("name", CASES, ids=str)
+def test_calls(name, side, benchmark):
+    case = CASES[name]()
+    case.check()
+    benchmark.group = case.name
+    benchmark.extra_info.update(calls=case.calls)
+    benchmark(case.ours if side == "runmat" else case.other)
 
 
-def contests(*, quick: bool) -> Sequence[Contest]:
-    sizes = (1000,) if quick else (1000, 10_000, 100_000, 1_000_000)
-    count = 30 if quick else 1000
-    return (
-        *(lengths(size, count if size < 1_000_000 else count // 10) for size in sizes),
-        branches(),
-        fallback(1000, 200),
-        *asides(200 if quick else 20_000),
-        *(() if quick else (fallback(100_000, 5),)),
-        recording(),
-        small_call(),
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> list[Any]:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes: a test, not a figure")
-    quick = parser.parse_args(arguments).quick
-    log = logging.getLogger("runmat_jit")
-    level = log.level
-    log.setLevel(logging.ERROR)  # functions that step aside say so
-    found = [measure(contest, 3 if quick else 9) for contest in contests(quick=quick)]
-    log.setLevel(level)
-    print("\n".join(found))
-    return found
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("size", [100, 10_000])
+@pytest.mark.parametrize("fn", [*KINDS, *RAISING], ids=lambda fn: fn.__name__)
+def test_calls_that_cannot_be_replayed(fn, size, side, benchmark):
+    """Results, stores, callees or exceptions need Python at each call."""
+    x, decorated, found = np.linspace(1, 2, size), runmat.jit(fn), []
+    for each in (fn, decorated):
+        unreplayed.begin()
+        found.append([plain(outcome(each, x)) for _ in range(WARM)])
+    assert same(*found)
+    benchmark.group = f"{fn.__name__} [{size}]"
+    benchmark(outcome, decorated if side == "runmat" else fn, x)

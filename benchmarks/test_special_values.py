@@ -1,25 +1,21 @@
-"""What special values cost: ``python -m benchmarks.special_values``, about two minutes.
+"""What special values cost: operands, ordinary and special, of an operation are a group.
 
-Each operation of mathematics on ordinary operands, and on the same with a tenth replaced by values
-of one kind that could take another way. Nanoseconds an element of one thread, data in cache, the
-least of rounds in which all kinds, ours and NumPy's, alternate. Results are compared with NumPy's
-first. Floating-point events are ignored: what a report costs is another question.
+Results are compared with NumPy's before anything is timed. Floating-point events are ignored at
+first: what a report costs is measured by the programs at the end.
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
+import pytest
 
 import runmat_jit as runmat
+from runmat_jit.runtime.session import Session, use_session
 
 SIZE = 100_000
-CALLS, ROUNDS = 4, 25
 Array = np.ndarray
 Interval = tuple[float, float]
 DTYPES = ("float32", "float64")
@@ -115,49 +111,37 @@ def check(case: Case, got: Array, expected: Array) -> None:
     np.testing.assert_allclose(got, expected, rtol=16 * info.eps, atol=2 * info.smallest_subnormal)
 
 
-def measure(case: Case, dtype: str, *, quick: bool) -> dict[str, tuple[float, float]]:
-    """Nanoseconds an element, ours and NumPy's, of ordinary operands and with each kind."""
-    compiled = runmat.jit(case.function)
-    size, rounds = (1000, 1) if quick else (SIZE, ROUNDS)
+def inputs_of(case: Case, dtype: str, size: int = SIZE) -> dict[str, Array]:
+    """Return ordinary operands, and those with each kind of special ones."""
     kinds = KINDS | case.kinds
-    inputs = {"ordinary": operands(case.interval, None, dtype, size)}
-    inputs |= {kind: operands(case.interval, kinds[kind][dtype], dtype, size) for kind in kinds}
-    for x in inputs.values():
-        check(case, compiled(x), case.function(x))
-    best = {kind: [np.inf, np.inf] for kind in inputs}
-    for _, (kind, x) in itertools.product(range(rounds), inputs.items()):
-        for side, function in enumerate((compiled, case.function)):
-            start = perf_counter()
-            for _ in range(CALLS):
-                function(x)
-            best[kind][side] = min(best[kind][side], (perf_counter() - start) / CALLS / size * 1e9)
-    return {kind: (ours, numpy) for kind, (ours, numpy) in best.items()}
+    found = {"ordinary": operands(case.interval, None, dtype, size)}
+    return found | {
+        kind: operands(case.interval, kinds[kind][dtype], dtype, size) for kind in kinds
+    }
 
 
-def row(name: str, times: dict[str, tuple[float, float]]) -> str:
-    """A line of the table: times of ordinary operands, then of each kind as multiples of those."""
-    ours, numpy = times["ordinary"]
-    cells = [f"{times[k][0] / ours:.1f} ({times[k][1] / numpy:.1f})" for k in KINDS]
-    others = [f"{k}: {a / ours:.1f} ({b / numpy:.1f})" for k, (a, b) in times.items()]
-    cells.append(", ".join(others[1 + len(KINDS) :]))
-    return " | ".join([f"| `{name}`", f"{ours:.2f} ({numpy:.2f})", *cells]) + " |"
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "cases", nargs="*", default=list(CASES), help=", ".join(CASES).replace("%", "%%")
-    )
-    parser.add_argument("--quick", action="store_true", help="small arrays: a test, not a figure")
-    arguments = parser.parse_args(words)
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = use_session(Session())
     runmat.config(num_threads=1)
+    yield
+    use_session(before)
+
+
+OF_KINDS = [
+    (name, dtype, kind)
+    for name, case in CASES.items()
+    for dtype in DTYPES
+    for kind in ("ordinary", *KINDS, *case.kinds)
+]
+
+
+@pytest.mark.parametrize(("name", "dtype", "kind"), OF_KINDS)
+def test_operations(name, dtype, kind, side, benchmark):
+    case = CASES[name]
+    compiled = runmat.jit(case.function)
     with np.errstate(all="ignore"):
-        for dtype in DTYPES:
-            head = [dtype, "ns an element", *KINDS, "others"]
-            print(f"\n| {' | '.join(head)} |\n|{' --- |' * len(head)}")
-            for name in arguments.cases:
-                print(row(name, measure(CASES[name], dtype, quick=arguments.quick)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        x = inputs_of(case, dtype)[kind]
+        check(case, compiled(x), case.function(x))
+        benchmark.group = f"{name} {dtype}"
+        benchmark(compiled if side == "runmat" else case.function, x)

@@ -1,1 +1,0 @@
-"""Contests on a GPU: `python -m benchmarks.gpu`."""

@@ -1,1 +1,0 @@
-"""Every parity program, warm, against plain Python, at several sizes and with special values."""
