@@ -14,7 +14,14 @@ from benchmarks.peers import NAMES
 from benchmarks.programs import GROUPS
 from benchmarks.suite import Measurement, Pace, ParityError, measure
 
-TIMED_ALONE = ("test_speed", "test_scripts", "test_startup", "test_warm_calls", "test_operations")
+TIMED_ALONE = (
+    "test_speed",
+    "test_scripts",
+    "test_startup",
+    "test_warm_calls",
+    "test_operations",
+    "test_events",
+)
 
 
 def pytest_addoption(parser):

@@ -37,7 +37,9 @@ def shown(every):
     """Return counts as JSON with a line for each program."""
     widths = []
     for width, kept in sorted(every.items()):
-        rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(kept[name], sort_keys=True)}" for name in sorted(kept))
+        rows = ",\n".join(
+            f"{json.dumps(name)}: {json.dumps(kept[name], sort_keys=True)}" for name in sorted(kept)
+        )
         widths.append(f"{json.dumps(width)}: {{\n{rows}\n}}")
     return "{" + ",\n".join(widths) + "}\n"
 

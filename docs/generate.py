@@ -306,7 +306,7 @@ DECIDING: dict[str, tuple[str, ...]] = {
     "Recorded, replayed, or left to Python": (
         *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
         *("core/evidence", "plain_tier", "capture/replay/gatekeeper"),
-        *("capture/record/left", "capture/record/elements"),
+        *("capture/record/plain_execution", "capture/record/elements"),
     ),
     "Loops that run natively": (
         "loops/program",

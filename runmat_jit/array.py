@@ -23,7 +23,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from runmat_jit.capture import callables
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.edits import edits_of
-from runmat_jit.capture.tape.places import Lent
+from runmat_jit.capture.tape.locations import Lent
 from runmat_jit.capture.tape.pytree import Structure, take_apart, write_back
 from runmat_jit.capture.tape.values import DEPTH_LIMIT, is_traceable
 from runmat_jit.core.config import DEVICES

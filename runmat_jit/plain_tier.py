@@ -22,7 +22,7 @@ from runmat_jit.core.wording import count
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
-    from runmat_jit.core.room import RoomForFrames
+    from runmat_jit.core.stack_space import RoomForFrames
 
 DEPTH_LIMIT: Final = 200
 """Calls of decorated functions within each other, each of which takes some of the C stack."""

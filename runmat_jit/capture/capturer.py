@@ -14,7 +14,7 @@ from runmat_jit.capture.source.convert import Rewriter
 from runmat_jit.capture.tape.lines import Lines
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.protocols import Boundary, Executor
-from runmat_jit.core.room import Room
+from runmat_jit.core.stack_space import Room
 
 
 class Active(threading.local):

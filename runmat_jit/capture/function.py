@@ -14,32 +14,13 @@ from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.calls import call as captured_call
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
-from runmat_jit.capture.record.left import DirectForm, Plain
+from runmat_jit.capture.record.plain_execution import DirectForm, Plain
 from runmat_jit.capture.record.record_call import record
-from runmat_jit.capture.record.records import (
-    Counts,
-    Record,
-    price_of,
-    reasons_of,
-    require_whole,
-)
+from runmat_jit.capture.record.records import Counts, Record, price_of, reasons_of, require_whole
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.bailout import (
-    EVERY,
-    Bailout,
-    Kind,
-    LetThrough,
-    Tally,
-    size_of,
-)
+from runmat_jit.capture.replay.bailout import EVERY, Bailout, Kind, LetThrough, Tally, size_of
 from runmat_jit.capture.replay.gatekeeper import Gatekeeper
-from runmat_jit.capture.replay.key import (
-    Given,
-    HoldsArrays,
-    Key,
-    call_key,
-    refusal_of,
-)
+from runmat_jit.capture.replay.key import Given, HoldsArrays, Key, call_key, refusal_of
 from runmat_jit.capture.replay.tree import (
     Departure,
     Fork,

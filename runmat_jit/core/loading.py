@@ -16,8 +16,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Final
 
-from runmat_jit.core.elsewhere import await_thread
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.uninterrupted import await_thread
 
 COMPILER: Final = (
     "runmat_jit.capture.function",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from runmat_jit.loops import open_extents, points, ways
+from runmat_jit.loops import control_flow, indexing, open_extents
 from runmat_jit.loops.emitter import Emitter, tag
 from runmat_jit.loops.values import UNBOUND, Complex, ComplexName, Item, Scalar, parts_of
 
 
 def bind(e: Emitter, name: str, made: Item) -> None:
     """Give a name its value; the one that it had is gone."""
-    made = points.settled(e, made)
+    made = indexing.settled(e, made)
     old = e.names.get(name)
     if isinstance(old, Scalar) and old is not made:
         e.arithmetic.dropped(old)
@@ -23,5 +23,5 @@ def bind(e: Emitter, name: str, made: Item) -> None:
     if name in e.open_names:
         made = open_extents.opened(e, name, made)
     if name in e.told:
-        e.names[tag(name)] = ways.is_numpys(e, made)
+        e.names[tag(name)] = control_flow.is_numpys(e, made)
     e.names[name] = made

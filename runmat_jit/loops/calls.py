@@ -18,19 +18,19 @@ from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.loops import (
     complex_arrays,
     complex_numbers,
+    control_flow,
     creation,
     draws,
     elements,
+    indexing,
     linear,
     lists,
     numpy_draws,
     operations,
-    points,
     products,
     slices,
     sorting,
     views,
-    ways,
 )
 from runmat_jit.loops.arithmetic import Arithmetic, dtypes_of, promoted, sorted_kinds
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
@@ -79,7 +79,7 @@ from runmat_jit.loops.values import (
     only,
     scalar,
 )
-from runmat_jit.loops.wholes import is_whole, plain_of
+from runmat_jit.loops.whole_arrays import is_whole, plain_of
 from runmat_jit.ops.table import row_of, row_of_method
 
 _TYPES: Final[dict[Any, np.dtype]] = {
@@ -180,7 +180,7 @@ def _method_of_ufunc(
 ) -> Item:
     """``np.add.outer(a, b)`` of arrays, and ``np.add.reduce(x, axis=0)``."""
     if name == "outer" and len(args) == 2 and not keywords and any(map(is_whole, args)):
-        a, b = (points.settled(e, arg) for arg in args)
+        a, b = (indexing.settled(e, arg) for arg in args)
         if isinstance(a, Array) and isinstance(b, Array):
             axes = (*a.axes, *(elements.single(e) for _ in b.axes))
             a = replace(a, axes=axes, whole=False)
@@ -261,13 +261,13 @@ def _is_digits(x: Item) -> bool:
 
 def _part_of(e: Emitter, x: Item, *, name: str) -> Item:
     """``np.real(z)`` and ``np.imag(z)`` of an array."""
-    found: Item = complex_arrays.part(e, points.settled_array(e, x), name)
+    found: Item = complex_arrays.part(e, indexing.settled_array(e, x), name)
     return found
 
 
 def _item_at(e: Emitter, x: Item, at: Scalar) -> Scalar:
     """``x.item(i)`` of a vector."""
-    return _as_python(e, scalar(elements.load(e, elements.at(e, points.settled_array(e, x), at))))
+    return _as_python(e, scalar(elements.load(e, elements.at(e, indexing.settled_array(e, x), at))))
 
 
 def _extreme(e: Emitter, *operands: Scalar, op: str) -> Scalar:
@@ -280,7 +280,7 @@ def _extreme(e: Emitter, *operands: Scalar, op: str) -> Scalar:
         if not isinstance(met, Scalar):
             raise Unknown("the least or greatest of several classes")
         chosen = e.k.select(wins, held_as(e.k, other, met.type), held_as(e.k, best, met.type))
-        numpys = ways.is_numpys(e, other), ways.is_numpys(e, best)
+        numpys = control_flow.is_numpys(e, other), control_flow.is_numpys(e, best)
         found = replace(met, value=chosen, literal=None, top=None, line=None)
         if isinstance(numpys[0], Scalar) and isinstance(numpys[1], Scalar):
             is_numpys = e.k.select(wins, numpys[0].value, numpys[1].value)

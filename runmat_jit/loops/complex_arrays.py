@@ -29,7 +29,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     scalar,
 )
-from runmat_jit.loops.wholes import Meant, Whole
+from runmat_jit.loops.whole_arrays import Meant, Whole
 from runmat_jit.ops import parts
 
 _SIDES: Final = ("real", "imag")

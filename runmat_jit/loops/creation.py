@@ -14,7 +14,7 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.types import COMPLEX_DTYPES, is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.loops import elements, points, registers, sizes
+from runmat_jit.loops import elements, indexing, registers, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.signatures import (
@@ -45,7 +45,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     scalar,
 )
-from runmat_jit.loops.wholes import Point, Whole, is_turned, known_dims, plain_of
+from runmat_jit.loops.whole_arrays import Point, Whole, is_turned, known_dims, plain_of
 from runmat_jit.ops.table import row_of
 
 
@@ -69,7 +69,7 @@ def store_items(e: Emitter, at: Array, made: Items) -> None:
     if len(at.axes) != 1 or at.mask is not None:
         raise Unknown("a tuple in the place of other elements than as many in a row")
     for place, number in zip(places_of(e, at, len(numbers)), numbers, strict=True):
-        points.store(e, place, number)
+        indexing.store(e, place, number)
 
 
 def stacked(e: Emitter, parts: Items) -> Item:
@@ -80,18 +80,18 @@ def stacked(e: Emitter, parts: Items) -> Item:
     first = arrays[0]
     for other in arrays[1:]:
         for a, b in zip(first.axes, other.axes, strict=True):
-            points.equal(e, a, b)
+            indexing.equal(e, a, b)
     dims = Dim("literal", len(arrays)), *known_dims(first.axes)
     made = e.memory.new(first.dtype, dims, e.held_arrays())
     for row, value in zip(rows_of(e, made, len(arrays)), arrays, strict=True):
         assert isinstance(row, Array), "its parts have axes"
-        points.fill_new(e, row, value)
+        indexing.fill_new(e, row, value)
     return made
 
 
 def rolled(e: Emitter, of: Item, by: Scalar, along: Item | None = None) -> Item:
     """``np.roll(x, shift)`` of a vector, or along an axis that is written in the program."""
-    x, place = points.settled_array(e, of), 0 if along is None else plain_of(along)
+    x, place = indexing.settled_array(e, of), 0 if along is None else plain_of(along)
     e.asks_numpy = True
     if is_turned(x) or not -len(x.axes) <= place < len(x.axes):
         raise Unknown("roll along what is no axis, or of an array in another order")
@@ -107,7 +107,7 @@ def rolled(e: Emitter, of: Item, by: Scalar, along: Item | None = None) -> Item:
         (k.const(0, "index"), axis.extent - ahead, ahead),
     ):
         to = _cut(e, made, place, begin, length)
-        points.fill_new(e, to, _cut(e, x, place, source, length))
+        indexing.fill_new(e, to, _cut(e, x, place, source, length))
     return replace(made, viewed=along is None)
 
 
@@ -194,7 +194,7 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
     (dtype,) = dtypes
     made = e.memory.new(dtype, dims, e.held_arrays())
     if is_complex(dtype):
-        points.fill_new(e, made, found.number)
+        indexing.fill_new(e, made, found.number)
     else:
         _fill(e, made, e.arithmetic.stored(found.number, dtype))
     if is_square:
@@ -242,19 +242,19 @@ def number_elements(e: Emitter, made: Array) -> Array:
     k = e.k
 
     def put(point: Point) -> None:
-        offset, stride = points.target(e, made, point)
+        offset, stride = indexing.target(e, made, point)
         number = k.convert("sext", point.lane, "i64") + k.lane_id("i64")
         k.store(made.buffer, offset, number, stride)
 
-    points.everywhere(e, made.axes, put)
+    indexing.everywhere(e, made.axes, put)
     e.arithmetic.mark_ours(bits=False)
     return made
 
 
 def accumulated(e: Emitter, of: Item, *, fn: np.ufunc = np.add) -> Array:
     """``np.cumsum(x)`` and ``fn.accumulate(x)`` of a vector: one element after the other."""
-    x = points.settled_array(e, of)
-    made = points.blank(e, x.dtype, x.axes)
+    x = indexing.settled_array(e, of)
+    made = indexing.blank(e, x.dtype, x.axes)
 
     def put(at: Value, found: Value) -> None:
         place = elements.moved(e, made, (), at, made.axes[0])
@@ -266,7 +266,7 @@ def accumulated(e: Emitter, of: Item, *, fn: np.ufunc = np.add) -> Array:
 
 def multiplied(e: Emitter, of: Item) -> Scalar:
     """``np.prod(x)`` of a vector of floats: one element after the other."""
-    x = points.settled_array(e, of)
+    x = indexing.settled_array(e, of)
     e.k.leave_if(x.axes[0].extent < 1)
     found = _one_by_one(e, x, np.multiply, lambda _at, _found: None)
     return Scalar(frozenset((numpy_kind(x.dtype),)), found, narrow=found.type == "f32")
@@ -301,18 +301,18 @@ def _fill(e: Emitter, made: Array, value: Value) -> None:
     """Store a number into memory that nobody reads."""
 
     def put(point: Point) -> None:
-        offset, stride = points.target(e, made, point)
+        offset, stride = indexing.target(e, made, point)
         e.k.store(made.buffer, offset, value, stride)
 
-    points.everywhere(e, made.axes, put)
+    indexing.everywhere(e, made.axes, put)
 
 
 def like(e: Emitter, x: Item, *, number: float) -> Item:
     """``np.zeros_like(x)`` and its siblings."""
-    item = points.settled_array(e, x)  # its events count
+    item = indexing.settled_array(e, x)  # its events count
     if is_complex(item.dtype):
-        made = points.blank(e, item.dtype, item.axes)
-        points.fill_new(e, made, literal(e.k, number))
+        made = indexing.blank(e, item.dtype, item.axes)
+        indexing.fill_new(e, made, literal(e.k, number))
         return replace(made, turned=is_turned(item))
     value = e.k.const(bool(number) if item.dtype.kind == "b" else number, TYPES[item.dtype])
     if e.streams is not None:
@@ -320,11 +320,11 @@ def like(e: Emitter, x: Item, *, number: float) -> Item:
         return registers.computed_by(
             e,
             made,
-            lambda place: points.everywhere(
-                e, made.axes, partial(points.put_element, e, place, value)
+            lambda place: indexing.everywhere(
+                e, made.axes, partial(indexing.put_element, e, place, value)
             ),
         )
-    made = points.blank(e, item.dtype, item.axes)
+    made = indexing.blank(e, item.dtype, item.axes)
     _fill(e, made, value)
     return replace(made, turned=is_turned(item))
 

@@ -23,15 +23,15 @@ from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops import (
     binding,
+    control_flow,
     expressions,
+    indexing,
     iteration,
     lists,
     nests,
     open_extents,
-    points,
     row_products,
     statements,
-    ways,
 )
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.complex_numbers import number as real_number
@@ -78,7 +78,7 @@ from runmat_jit.loops.values import (
     parts_of,
     scalar,
 )
-from runmat_jit.loops.wholes import known_dims
+from runmat_jit.loops.whole_arrays import known_dims
 
 LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
@@ -370,7 +370,7 @@ class Emission:
         e.names[DOUBT] = literal(k, number=False)
         self.begin_streams()
         if not careful:
-            e.arithmetic.doubtful = partial(ways.doubt, e)
+            e.arithmetic.doubtful = partial(control_flow.doubt, e)
         held = (entry.get(name) for name in rebound_by(self.node))
         self.may_copy = any(isinstance(item, Array) and item.axes for item in held)
         """True if a name that the loop binds anew holds an array before it."""
@@ -552,7 +552,9 @@ class Emission:
             with block:
                 e.resume(first[0])
                 pairs = carried.kinds.items()
-                values = [ways.start(e, after_first.get(name), kind) for name, kind in pairs]
+                values = [
+                    control_flow.start(e, after_first.get(name), kind) for name, kind in pairs
+                ]
                 block.yield_(1, first[1], *values)
             reached = Reached(block.out[0], block.out[1], block.out[2:])
         nests.secure(e, settled.inside, count)
@@ -594,7 +596,7 @@ class Emission:
                 array = e.memory.new(item.dtype, known_dims(item.axes), made.values())
                 e.memory.copies.append(array)
                 with self.k.if_(self.k.eq(begun, 0)) as first:
-                    points.fill_new(e, array, item)
+                    indexing.fill_new(e, array, item)
                     first.yield_()
                 self.originals.add(item.operand)
                 made[item.operand] = replace(array, copied=True, turned=item.turned)

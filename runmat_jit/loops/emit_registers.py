@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import nests, points, registers
+from runmat_jit.loops import indexing, nests, registers
 from runmat_jit.loops.emit import TURNS, Analysis, Emission, Emitted, Reached, Result, slots_of
 from runmat_jit.loops.emitter import Known
 from runmat_jit.loops.extents import Dim
@@ -20,7 +20,7 @@ from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Helper, LoopSource, rebound_by
 from runmat_jit.loops.streams import Streams
 from runmat_jit.loops.values import UNBOUND, Array, Unknown
-from runmat_jit.loops.wholes import Point
+from runmat_jit.loops.whole_arrays import Point
 from runmat_jit.lower.exact_notes import ExactNotes
 
 _LATER = 1 << 62
@@ -237,7 +237,7 @@ class RegisterEmission(Emission):
         with k.if_(k.eq(begun, 0)) as first:
             with k.lanes(0, extent) as lanes:
                 for name, item in started.items():
-                    offset, stride = points.address(e, item, Point((), lanes.i, ExactNotes(k)))
+                    offset, stride = indexing.address(e, item, Point((), lanes.i, ExactNotes(k)))
                     value = k.load(item.buffer, offset, stride)
                     k.store(e.memory.buffer(item.dtype), homes[name] + lanes.i, value)
             first.yield_()

@@ -26,7 +26,7 @@ from runmat_jit.loops.memory import Memory
 from runmat_jit.loops.source import Chain, Helper
 from runmat_jit.loops.streams import Streams
 from runmat_jit.loops.values import Array, Item, Line
-from runmat_jit.loops.wholes import arrays_in
+from runmat_jit.loops.whole_arrays import arrays_in
 
 LIVE, BROKEN = "%live", "%broken"
 """True if the iteration of a loop still goes on, and whether the loop does not."""

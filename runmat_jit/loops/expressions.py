@@ -12,19 +12,19 @@ from runmat_jit.loops import (
     calls,
     complex_arrays,
     complex_numbers,
+    control_flow,
     creation,
     elements,
+    index_arrays,
+    indexing,
     iterated_calls,
+    list_objects,
     lists,
     masks,
     open_extents,
     operators,
-    points,
     row_products,
     slices,
-    takes,
-    things,
-    ways,
 )
 from runmat_jit.loops.comprehensions import Comprehension
 from runmat_jit.loops.emitter import DOUBT, Emitter
@@ -54,7 +54,7 @@ from runmat_jit.loops.values import (
     parts_of,
     scalar,
 )
-from runmat_jit.loops.wholes import arrays_in, is_whole
+from runmat_jit.loops.whole_arrays import arrays_in, is_whole
 
 _DEPTH: Final = 4
 """Functions of the program's that call each other within a loop."""
@@ -103,7 +103,7 @@ def _decision(e: Emitter, node: ast.Compare | ast.BoolOp | ast.IfExp) -> Item:
     if isinstance(node, ast.Compare):
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             a, b = (e.item(each) for each in (node.left, node.comparators[0]))
-            return things.is_same(e, a, b, same=isinstance(node.ops[0], ast.Is))
+            return list_objects.is_same(e, a, b, same=isinstance(node.ops[0], ast.Is))
         return _comparison(e, node)
     if isinstance(node, ast.BoolOp):
         return _boolean(e, node.values, _number, conjunction=isinstance(node.op, ast.And))
@@ -153,7 +153,7 @@ def called_of(
 ) -> Item:
     """A call of a method of an object."""
     thing: Any = e.item(function.value)
-    fn = things.method(thing, function.attr)
+    fn = list_objects.method(thing, function.attr)
     helper = e.helpers[fn]
     returns = returns or any(map(has_return, helper.source.body))
     return helped(e, fn, helper, [function.value, *args], keywords, returns=returns)
@@ -173,8 +173,8 @@ def helped(
     ``returns``: the call has a value; else the function is a procedure.
     """
     source = helper.source
-    items = [points.settled(e, e.item(arg)) for arg in args]
-    named = {each.arg: points.settled(e, e.item(each.value)) for each in keywords}
+    items = [indexing.settled(e, e.item(arg)) for arg in args]
+    named = {each.arg: indexing.settled(e, e.item(each.value)) for each in keywords}
     given = dict(zip(source.parameters, items, strict=False))
     taken = source.parameters[max(len(items), source.positional) :]
     given |= {name: named[name] for name in taken if name in named}
@@ -195,7 +195,7 @@ def helped(
         for name, item in given.items():
             binding.bind(e, name, item)
         if returns:
-            result = points.settled(e, _returned(e, source.body))
+            result = indexing.settled(e, _returned(e, source.body))
             e.memory.pinned.extend(arrays_in(result))
         else:
             e.run(source.body)
@@ -242,7 +242,7 @@ def _returned_by_one(e: Emitter, node: ast.If, rest: Sequence[ast.stmt]) -> Item
     if decided.literal is not None:
         return _returned(e, blocks[0 if decided.literal else 1])
     first, second = (lambda way=way: any_number(_returned(e, way)) for way in blocks)
-    return ways.chosen_number(e, e.arithmetic.truth(decided), first, second)
+    return control_flow.chosen_number(e, e.arithmetic.truth(decided), first, second)
 
 
 def _returned_by_loop(e: Emitter, node: Loop, rest: Sequence[ast.stmt]) -> Item:
@@ -266,7 +266,7 @@ def assign(e: Emitter, target: ast.expr, made: Item) -> None:
         case ast.Name(id=name):
             binding.bind(e, name, made)
         case ast.Tuple(elts=targets):
-            items = [points.settled(e, item) for item in _unpacked(e, made, len(targets))]
+            items = [indexing.settled(e, item) for item in _unpacked(e, made, len(targets))]
             for each, item in zip(targets, items, strict=True):
                 assign(e, each, item)
         case ast.Subscript(value=base, slice=index):
@@ -276,13 +276,13 @@ def assign(e: Emitter, target: ast.expr, made: Item) -> None:
             else:
                 masks.store(e, place, made)
         case ast.Attribute(value=ast.Name(id=name), attr=attr) if is_thing(e, name):
-            things.store(e, e.names[name], attr, made)  # type: ignore[arg-type]  # it is one
+            list_objects.store(e, e.names[name], attr, made)  # type: ignore[arg-type]  # it is one
         case _:
             raise Unknown(f"a store into {type(target).__name__}")
 
 
 def _unpacked(e: Emitter, made: Item, count: int) -> tuple[Item, ...]:
-    settled = points.settled(e, made)
+    settled = indexing.settled(e, made)
     if isinstance(settled, Array) and settled.axes:
         return creation.rows_of(e, settled, count)
     if not isinstance(made, Items) or len(made.items) != count:
@@ -302,25 +302,25 @@ def _subscript(e: Emitter, base: Item, index: ast.expr) -> Item:
         return found
     if isinstance(base, Grown):
         return lists.item_of_list(e, base, scalar(e.item(index)))
-    if (of := things.objects_in(base)) is not None:
-        return things.at(e, of, scalar(e.item(index)))
+    if (of := list_objects.objects_in(base)) is not None:
+        return list_objects.at(e, of, scalar(e.item(index)))
     if not is_whole(base) or isinstance(index, ast.Tuple) or slices.is_sliced(index):
         return elements.load(e, slices.part_of(e, base, index))
     place = e.item(index)
     if is_whole(place) and place.dtype == BOOL:
-        mask = points.settled(e, place)
+        mask = indexing.settled(e, place)
         assert isinstance(mask, Array), "it is an array"
         return masks.read(e, base, mask)
     if is_whole(place):
-        return takes.taken(e, base, place)
-    x = points.settled(e, base)
+        return index_arrays.taken(e, base, place)
+    x = indexing.settled(e, base)
     assert isinstance(x, Array), "it is an array"
     return elements.load(e, elements.at(e, x, scalar(place)))
 
 
 def _extent_of(e: Emitter, base: Item, place: int) -> Item:
     """``x.shape[place]``, which asks for no other extent."""
-    found = points.settled(e, base)
+    found = indexing.settled(e, base)
     if not isinstance(found, Array) or not -len(found.axes) <= place < len(found.axes):
         raise Unknown("an extent of what has no such axis")
     return elements.extent(e, found.axes[place])
@@ -355,8 +355,8 @@ def _named(e: Emitter, node: ast.expr) -> Item:
 
 def _attribute(e: Emitter, base: Item, name: str) -> Item:
     if isinstance(base, Thing):
-        return things.attribute(e, base, name)
-    base = points.settled(e, base)  # its events count
+        return list_objects.attribute(e, base, name)
+    base = indexing.settled(e, base)  # its events count
     if isinstance(base, Complex) and name in ("real", "imag"):
         return complex_numbers.part(base, name)
     if is_whole(base) and is_complex(base.dtype) and name in ("real", "imag"):
@@ -389,9 +389,9 @@ def _comparison(e: Emitter, node: ast.Compare) -> Item:
         found = scalar(operators.operate(e, type(node.ops[place]).__name__, left, right))
         if place + 1 == len(node.ops):
             return found
-        return ways.both(e, found, lambda: rest(place + 1, right), when=True)
+        return control_flow.both(e, found, lambda: rest(place + 1, right), when=True)
 
-    return ways.both(e, first, lambda: rest(1, right), when=True)
+    return control_flow.both(e, first, lambda: rest(1, right), when=True)
 
 
 def condition(e: Emitter, node: ast.expr) -> Scalar:
@@ -414,7 +414,7 @@ def _boolean(
     first = operand(e, values[0])
     if len(values) == 1:
         return first
-    return ways.both(
+    return control_flow.both(
         e,
         first,
         lambda: _boolean(e, values[1:], operand, conjunction=conjunction),
@@ -430,7 +430,7 @@ def _either(e: Emitter, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Ite
     decided = condition(e, test)
     if decided.literal is not None:
         return e.item(body if decided.literal else orelse)
-    return ways.chosen_number(
+    return control_flow.chosen_number(
         e,
         e.arithmetic.truth(decided),
         lambda: any_number(e.item(body)),

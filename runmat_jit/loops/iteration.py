@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, lists, points, things
+from runmat_jit.loops import elements, indexing, list_objects, lists
 from runmat_jit.loops.attributes import Objects
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.forms import FEW
@@ -31,7 +31,7 @@ from runmat_jit.loops.values import (
     literal,
     scalar,
 )
-from runmat_jit.loops.wholes import known_dims
+from runmat_jit.loops.whole_arrays import known_dims
 
 
 @frozen
@@ -71,7 +71,7 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
         )
     if isinstance(iterated, Object) and isinstance(iterated.value, Objects):
         of = iterated.value
-        return Turns(things.count(e, of).value, lambda k: Thing(of, _counter(e, k)))
+        return Turns(list_objects.count(e, of).value, lambda k: Thing(of, _counter(e, k)))
     if isinstance(iterated, Array) and iterated.axes:
         first, axes = iterated.axes[0], iterated.axes[1:]
         extent = e.k.convert("sext", first.extent, "i64")
@@ -140,12 +140,12 @@ def _zipped(e: Emitter, args: Sequence[ast.expr], strict: ast.expr | None, *, gr
 def _kept(e: Emitter, item: Item) -> Item:
     """What is iterated, of which nothing is to be computed any more."""
     if e.begun is None or not isinstance(item, Lazy):
-        return points.settled(e, item)
+        return indexing.settled(e, item)
     made = e.memory.new(item.dtype, known_dims(item.axes), ())
     e.memory.copies.append(made)  # nothing else comes there
     is_first = e.k.eq(e.begun, 0)
     with e.aside() as instructions, e.k.if_(is_first) as first:
-        points.fill_new(e, made, item)
+        indexing.fill_new(e, made, item)
         first.yield_()
     e.resume(instructions)
     e.computed_first.extend(instructions)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from runmat_jit.loops import elements, points, products
+from runmat_jit.loops import elements, indexing, products
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import LINEAR, function
 from runmat_jit.loops.signatures import Signature, Table, array
@@ -25,11 +25,11 @@ def _call(e: Emitter, name: str, operands: Sequence[Array], axes: Sequence[Axis]
     k, (a, *others) = e.k, operands
     inner_loop = function(e, f"{LINEAR}{name}")
     e.fix(*(axis.number for x in operands for axis in x.axes))
-    points.equal(e, a.axes[0], a.axes[1])
+    indexing.equal(e, a.axes[0], a.axes[1])
     for x in others:
-        points.equal(e, a.axes[0], x.axes[0])
+        indexing.equal(e, a.axes[0], x.axes[0])
     k.leave_if(k.eq(a.axes[0].extent, 0))
-    made = points.blank(e, FLOAT64, axes or (elements.single(e),))
+    made = indexing.blank(e, FLOAT64, axes or (elements.single(e),))
     results = made if axes else replace(made, axes=())
     columns = [axis.extent for x in others for axis in x.axes[1:]]
     every = (*operands, results)
@@ -44,13 +44,13 @@ def _call(e: Emitter, name: str, operands: Sequence[Array], axes: Sequence[Axis]
 
 def solve(e: Emitter, *operands: Item) -> Item:
     """``np.linalg.solve(a, b)`` for a vector or a matrix."""
-    a, b = (points.settled_array(e, x) for x in operands)
+    a, b = (indexing.settled_array(e, x) for x in operands)
     return _call(e, "solve1" if len(b.axes) == 1 else "solve", (a, b), b.axes)
 
 
 def _of_matrix(name: str) -> Signature:
     def emit(e: Emitter, x: Item) -> Item:
-        a = points.settled_array(e, x)
+        a = indexing.settled_array(e, x)
         return _call(e, name, (a,), a.axes)
 
     return Signature((_SQUARE,), emit)
@@ -58,7 +58,7 @@ def _of_matrix(name: str) -> Signature:
 
 def determinant(e: Emitter, x: Item) -> Item:
     """``np.linalg.det(a)``."""
-    a = points.settled_array(e, x)
+    a = indexing.settled_array(e, x)
     made = _call(e, "det", (a,), ())
     value = e.k.load(made.buffer, elements.start_of(e, made), 0)
     e.k.leave_if(e.k.eq(value, 0.0))  # NumPy may warn

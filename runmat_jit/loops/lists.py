@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Value
-from runmat_jit.loops import elements, points, things, ways
+from runmat_jit.loops import control_flow, elements, indexing, list_objects
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.forms import ListForm
@@ -50,7 +50,7 @@ from runmat_jit.loops.values import (
     literal,
     scalar,
 )
-from runmat_jit.loops.wholes import is_turned, known_dims
+from runmat_jit.loops.whole_arrays import is_turned, known_dims
 
 COUNTS: Final = "counts"
 """The parameter that holds how many items each list has."""
@@ -120,7 +120,7 @@ def append(e: Emitter, base: Item, node: ast.expr) -> None:
             k.store(buffer, at, leaf.value, 0)
         else:
             home = e.extents.product(column[2]) * at
-            points.fill_new(e, packed(buffer, column[1], column[2], home, e.extents), leaf)
+            indexing.fill_new(e, packed(buffer, column[1], column[2], home, e.extents), leaf)
     if len(growing.settled or ()) > 1:
         tag = k.const(numbers[0], "i32")
         if appended.second is not None:
@@ -179,7 +179,7 @@ def _layouts_of_item(e: Emitter, item: Item, appended: Appended) -> list[Layout]
         appended.leaves.append(item)
         kinds = sorted(item.kinds, key=lambda kind: not kind.python)
         if len(kinds) > 1:
-            numpys = ways.is_numpys(e, item)
+            numpys = control_flow.is_numpys(e, item)
             if [kind.python for kind in kinds] != [True, False] or isinstance(numpys, Unbound):
                 raise Unknown("an item of a list that is of several classes")
             appended.choose(scalar(numpys).value)
@@ -244,10 +244,10 @@ def length(e: Emitter, of: Item) -> Scalar:
     """``len(x)``."""
     if isinstance(of, Items):
         return literal(e.k, len(of.items))
-    if (objects := things.objects_in(of)) is not None:
-        return things.count(e, objects)
+    if (objects := list_objects.objects_in(of)) is not None:
+        return list_objects.count(e, objects)
     if not isinstance(of, Grown):
-        settled = points.settled(e, of)  # its events count
+        settled = indexing.settled(e, of)  # its events count
         if isinstance(settled, Array) and settled.axes:
             return elements.extent(e, settled.axes[0])
         raise Unknown("the length of what is no array")

@@ -11,7 +11,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.loops.arithmetic import dtypes_of, promoted
 from runmat_jit.loops.values import INT64, Item, Kind, is_narrow_dtype
-from runmat_jit.loops.wholes import is_whole
+from runmat_jit.loops.whole_arrays import is_whole
 from runmat_jit.ops.spec import Op
 
 _WRAPPING: Final = (

@@ -16,7 +16,7 @@ from typing import Final
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import lists, registers, ways
+from runmat_jit.loops import control_flow, lists, registers
 from runmat_jit.loops.emitter import BROKEN, DOUBT, LIVE, Around, Emitter, Known, extent_of, tag
 from runmat_jit.loops.returns import Loop
 from runmat_jit.loops.source import bound_by
@@ -98,7 +98,7 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
         _peel(e, loop, count)
         return
     carried = carried_by(e, loop.node, settled)
-    starts = [ways.start(e, entry.get(name), carried.kinds[name]) for name in carried.names]
+    starts = [control_flow.start(e, entry.get(name), carried.kinds[name]) for name in carried.names]
     results, end = (
         ([k.placeholder(kind) for kind in carried.kinds.values()], settled.end)
         if e.analyzing
@@ -155,12 +155,12 @@ def _peel(e: Emitter, loop: Repeated, count: Value | None) -> None:
             repeat(e, loop, count, begin=1)
             return
         going_on = k.prim("xor", e.arithmetic.truth(over), True)
-        ways.choose(e, going_on, lambda: repeat(e, loop, count, begin=1), None)
+        control_flow.choose(e, going_on, lambda: repeat(e, loop, count, begin=1), None)
 
     if count is None:
         run()
     else:
-        ways.choose(e, zero < count, run, None)
+        control_flow.choose(e, zero < count, run, None)
     _enter_turn(e, around)
 
 
@@ -183,7 +183,7 @@ def unroll(e: Emitter, loop: Repeated, count: int) -> None:
             run_from(number + 1)
             return
         going_on = e.k.prim("xor", e.arithmetic.truth(over), True)
-        ways.choose(e, going_on, lambda: run_from(number + 1), None)
+        control_flow.choose(e, going_on, lambda: run_from(number + 1), None)
 
     try:
         run_from(0)
@@ -342,7 +342,9 @@ def yields(e: Emitter, end: Known, carried: Carried, old: Sequence[Value]) -> li
     found = []
     for name, value in zip(carried.names, old, strict=True):
         item, kind = end.get(name), carried.kinds[name]
-        found.append(value if item is None or register(item) is None else ways.held(e, item, kind))
+        found.append(
+            value if item is None or register(item) is None else control_flow.held(e, item, kind)
+        )
     return found
 
 

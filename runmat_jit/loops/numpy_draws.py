@@ -16,7 +16,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import creation, draws, elements, points, sizes
+from runmat_jit.loops import creation, draws, elements, indexing, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import function, parameter
 from runmat_jit.loops.signatures import VECTOR, Signature, Table, apply, is_integer
@@ -40,7 +40,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     scalar,
 )
-from runmat_jit.loops.wholes import plain_of
+from runmat_jit.loops.whole_arrays import plain_of
 
 
 @frozen
@@ -145,7 +145,7 @@ def shuffle(e: Emitter, stream: NumpyStream, x: Array) -> Item:
     """``rng.shuffle(x)`` of a vector: from the last element on, each with one before it."""
     k, (axis,), drawn = e.k, x.axes, function(e, "random_interval")
     _note_draw(e)
-    points.note_store(e, x)
+    indexing.note_store(e, x)
     e.fix(axis.number)
     e.arithmetic.mark_ours(bits=False)
     with k.loop(1, axis.extent) as loop:
@@ -176,9 +176,9 @@ SHUFFLING: Final[Table] = {
 def _permutation(e: Emitter, stream: NumpyStream, given: Mapping[str, ast.expr]) -> Item:
     """``rng.permutation(n)``, or of a vector: a copy, shuffled."""
     item = e.item(given["x"]) if "x" in given else Object(None)
-    x = points.settled(e, item)
+    x = indexing.settled(e, item)
     if isinstance(x, Array):
-        made = points.materialized(e, x)
+        made = indexing.materialized(e, x)
     else:
         made = creation.counted(e, sizes.dims_of(e, given["x"]))
     apply(e, SHUFFLING, "shuffle", [stream, made])
@@ -250,7 +250,7 @@ def _choice(e: Emitter, stream: NumpyStream, given: Mapping[str, ast.expr]) -> I
     k, item = e.k, e.item(given["a"]) if "a" in given else None
     if isinstance(item, Items):
         item = creation.array_of(e, item)
-    x = points.settled(e, item) if isinstance(item, Array | Lazy) else item
+    x = indexing.settled(e, item) if isinstance(item, Array | Lazy) else item
     if isinstance(x, Array) and len(x.axes) == 1:
         count = k.convert("sext", x.axes[0].extent, "i64")
     elif isinstance(x, Scalar) and not (x.is_float or x.type == "i1"):

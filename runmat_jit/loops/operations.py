@@ -19,9 +19,9 @@ from runmat_jit.loops import (
     complex_arrays,
     complex_numbers,
     elements,
+    indexing,
     narrow_arrays,
-    points,
-    totals,
+    reductions,
 )
 from runmat_jit.loops.arithmetic import OF_PYTHON, sorted_kinds
 from runmat_jit.loops.complex_arrays import Make, Typed
@@ -43,7 +43,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     only,
 )
-from runmat_jit.loops.wholes import Meant, is_whole, plain_of
+from runmat_jit.loops.whole_arrays import Meant, is_whole, plain_of
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Op, Weak, canonical_params, is_ours
 from runmat_jit.ops.structure import constant_value
@@ -94,7 +94,7 @@ def _operand(e: Emitter, value: Any) -> Item:
 def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str, Any]) -> Item:
     """A row of operands."""
     operands = _in_place(e, row, operands, params.get("axis"))
-    known = points.matched(e, [x for x in operands if is_whole(x)])
+    known = indexing.matched(e, [x for x in operands if is_whole(x)])
     kinds = [sorted_kinds(x) if isinstance(x, Scalar | Complex) else [None] for x in operands]
     results = set()
     for chosen in itertools.product(*kinds):
@@ -115,7 +115,7 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
     if row.expand is not None:
         return _lazily(e, operands, meant)
     if row.reduction is not None or row.name == "mean":
-        return totals.reduced(e, operands[0], meant)
+        return reductions.reduced(e, operands[0], meant)
     if row.name in ("var", "std"):
         return _spread(e, operands[0], meant)
     if row.kind in ("elementwise", "reduce") and row.decompose is not None:
@@ -125,7 +125,7 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
 
 def _complex_mean(e: Emitter, of: Item) -> Item:
     """Mean of all elements: their sum divided as NumPy's complex scalars divide."""
-    x = points.settled_array(e, of)
+    x = indexing.settled_array(e, of)
     total, count = by_row(e, ROWS["sum"], [x], {}), literal(e.k, 1)
     for axis in x.axes:
         count = e.arithmetic.operate("Mult", count, elements.extent(e, axis))
@@ -135,7 +135,7 @@ def _complex_mean(e: Emitter, of: Item) -> Item:
 
 def _spread(e: Emitter, x: Item, meant: Meant) -> Item:
     """Variance or standard deviation: the mean of squares of what the mean leaves."""
-    x, params = points.settled(e, x), meant.params
+    x, params = indexing.settled(e, x), meant.params
     along: Any = params["axis"]
     ddof: Any = params["ddof"]
     assert isinstance(x, Array), "it has axes"
@@ -222,7 +222,7 @@ def _in_place(e: Emitter, row: Op, operands: Sequence[Item], axis: Any) -> Seque
     is_of_all = (rule is not None and not rule.is_position) or row.name == "mean"
     if is_of_one and (is_elementwise or (is_of_all and axis is None)):
         return operands
-    return [x if getattr(x, "mask", None) is None else points.settled(e, x) for x in operands]
+    return [x if getattr(x, "mask", None) is None else indexing.settled(e, x) for x in operands]
 
 
 def _decomposed(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
@@ -252,7 +252,7 @@ def _maker(e: Emitter, meant: Meant) -> Make:
         if row.reduction is not None:
             if made.shape and set(made.shape) == {1}:  # one number, which is broadcast
                 inner = replace(inner, type=TensorType(made.dtype, ()))
-            return Typed(totals.reduced(e, items[0], inner), made)
+            return Typed(reductions.reduced(e, items[0], inner), made)
         if row.expand is None:
             raise Unknown(f"{meant.row.name} of arrays")
         if any(map(is_whole, items)):

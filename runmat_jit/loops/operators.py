@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import complex_numbers, operations, products, signatures, ways
+from runmat_jit.loops import complex_numbers, control_flow, operations, products, signatures
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import TRUTH, Complex, Item, Scalar, any_number, scalar
-from runmat_jit.loops.wholes import is_whole
+from runmat_jit.loops.whole_arrays import is_whole
 
 
 def operate(e: Emitter, op: str, *items: Item) -> Item:
@@ -32,7 +32,7 @@ def _follow(e: Emitter, made: Scalar, operands: Sequence[Scalar]) -> None:
     """A result is one of NumPy's where an operand is: where that is known."""
     numpys: Value | None = None
     for operand in operands:
-        own = ways.is_numpys(e, operand)
+        own = control_flow.is_numpys(e, operand)
         if not isinstance(own, Scalar):
             return
         numpys = own.value if numpys is None else numpys | own.value

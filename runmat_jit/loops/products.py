@@ -11,7 +11,7 @@ import numpy as np
 
 from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import creation, elements, operations, points
+from runmat_jit.loops import creation, elements, indexing, operations
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import function, parameter, product_of
@@ -28,7 +28,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     scalar,
 )
-from runmat_jit.loops.wholes import is_turned
+from runmat_jit.loops.whole_arrays import is_turned
 
 CALL_WORDS: Final = 16
 """Of one call: three addresses, four dimensions, nine steps."""
@@ -55,9 +55,9 @@ def product(e: Emitter, *operands: Item, by: Invoked | None = None) -> Item:
         raise Unknown("a matrix product of two dtypes")
     inner_loop = function(e, product_of(a.dtype))
     e.fix(*(axis.number for axis in (*a.axes, *b.axes)))
-    points.equal(e, a.axes[-1], b.axes[0])
+    indexing.equal(e, a.axes[-1], b.axes[0])
     rows, columns = a.axes[:-1], b.axes[1:]
-    made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
+    made = indexing.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
     arrays = a, b, made
     invoke = partial(_invoke, e, inner_loop, arrays, rows, columns)
     if by is None:
@@ -128,7 +128,7 @@ def _upwards(e: Emitter, item: Item) -> Array:
     x = _as_array(e, item)
     (axis,) = x.axes
     if isinstance(axis.stride, int) and axis.stride < 0:
-        return points.materialized(e, x)
+        return indexing.materialized(e, x)
     if not isinstance(axis.stride, int):
         e.fix(axis.number)
         e.k.leave_if(axis.stride < 1)
@@ -153,11 +153,11 @@ def _side_by_side(e: Emitter, item: Item) -> Array:
 def _as_array(e: Emitter, item: Item) -> Array:
     """An array; new ones lie in NumPy's order."""
     if isinstance(item, Lazy) and len(item.axes) == 2 and is_mirrored(item):
-        made = points.materialized(e, mirrored(item))
+        made = indexing.materialized(e, mirrored(item))
         return replace(
             made, axes=made.axes[::-1], whole=False, turned=True, mirrored=not made.turned
         )
-    found = points.settled(e, item)
+    found = indexing.settled(e, item)
     assert isinstance(found, Array), "it is an array"
     return found
 

@@ -32,11 +32,11 @@ from runmat_jit.loops.extents import shapes
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.kinds import kind_of
 from runmat_jit.loops.lanes import Lanes
+from runmat_jit.loops.list_buffers import NoRoomError
 from runmat_jit.loops.native_loop import LastRun, NativeLoop, is_for_native_code, native_loop
 from runmat_jit.loops.nests import breaks
 from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
-from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, Helper, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, gains_in_registers, gains_in_tiles, lanes_for
 from runmat_jit.loops.transposing import Transposing

@@ -19,7 +19,7 @@ from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
 from runmat_jit.loops.streams import NUMBERS, TABLE_TURNS, Streams, carried_value, stored_word
 from runmat_jit.loops.values import Array, Axis, Item, Items, Lazy, Position, Unknown
-from runmat_jit.loops.wholes import Point, Whole
+from runmat_jit.loops.whole_arrays import Point, Whole
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK, numbers_of_block
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points, products, slices
+from runmat_jit.loops import elements, indexing, products, slices
 from runmat_jit.loops.emitter import Emitter, Iteration
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.source import bound_by, chain_of
@@ -87,7 +87,7 @@ def reserve(e: Emitter, node: ast.stmt, written: frozenset[int] | None) -> dict[
 
 def product(e: Emitter, block: RowBlock) -> Item:
     """Emit a product of which a block is reserved."""
-    a, b = (points.settled_array(e, e.item(node)) for node in block.operands)
+    a, b = (indexing.settled_array(e, e.item(node)) for node in block.operands)
     at = _index(e, block)
     if at is None or 1 not in (len(a.axes), len(b.axes)):
         return products.product(e, a, b)
@@ -104,7 +104,7 @@ def product(e: Emitter, block: RowBlock) -> Item:
             row = _row(e, block, inner_loop, at)
             if block.columns is not None:
                 row = slices.part_of(e, row, block.columns)
-            points.fill_new(e, arrays[2], replace(row, axes=arrays[2].axes[:1]))
+            indexing.fill_new(e, arrays[2], replace(row, axes=arrays[2].axes[:1]))
             large.yield_()
 
     e.arithmetic.mark_ours()

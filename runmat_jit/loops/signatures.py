@@ -12,7 +12,7 @@ from typing import Any, Final
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import Complex, Item, Items, Scalar, Unknown
-from runmat_jit.loops.wholes import is_whole, plain_of
+from runmat_jit.loops.whole_arrays import is_whole, plain_of
 
 Operand = Callable[[Item], bool]
 """Returns True for the items that an operand may be."""

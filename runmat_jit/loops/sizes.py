@@ -7,7 +7,7 @@ import ast
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import ONE, SINGLE, Dim
 from runmat_jit.loops.values import Array, Axis, Item, Lazy, Object, Scalar, Unknown, scalar
-from runmat_jit.loops.wholes import known_dims
+from runmat_jit.loops.whole_arrays import known_dims
 
 
 def dims_of(e: Emitter, node: ast.expr) -> tuple[Dim, ...]:

@@ -6,11 +6,11 @@ import ast
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, masks, points
+from runmat_jit.loops import elements, indexing, masks
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.values import Array, Axis, Item, Lazy, Scalar, Unknown, scalar
-from runmat_jit.loops.wholes import is_whole
+from runmat_jit.loops.whole_arrays import is_whole
 
 
 def part_of(e: Emitter, base: Item, index: ast.expr) -> Array:
@@ -23,7 +23,7 @@ def part_of(e: Emitter, base: Item, index: ast.expr) -> Array:
             return elements.element(e, base, index)
         found = e.item(index)
         return masks.place(e, base, found) if is_whole(found) else elements.part_at(e, base, found)
-    found = points.settled_array(e, base)
+    found = indexing.settled_array(e, base)
     taken = [part for part in parts if not is_new_axis(part)]
     dots = [part for part in taken if is_dots(part)]
     missing = len(found.axes) - len(taken) + len(dots)
@@ -108,7 +108,7 @@ def _reversed(e: Emitter, base: Array, axis: Axis) -> tuple[Array, Axis]:
 
 def flipped(e: Emitter, x: Item) -> Item:
     """``np.flip(x)``: a view in the opposite order along all axes."""
-    found = points.settled_array(e, x)
+    found = indexing.settled_array(e, x)
     left, axes = found.axes, list[Axis]()
     found = replace(found, axes=(), whole=False)
     for own in left:

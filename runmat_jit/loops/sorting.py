@@ -17,7 +17,7 @@ from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.loops import creation, elements, points, totals
+from runmat_jit.loops import creation, elements, indexing, reductions
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.signatures import Signature, Table, array, is_floating, is_numeric
@@ -88,9 +88,9 @@ def _sort(e: Emitter, x: Array, most: int, order: Array | None = None) -> None:
 
 def sorted_copy(e: Emitter, x: Item, most: int = MOST) -> Array:
     """The elements of an array, sorted along one axis, in memory of their own."""
-    own = points.settled_array(e, x)
+    own = indexing.settled_array(e, x)
     is_whole = len(own.axes) == 1 and not is_narrow_dtype(own.dtype)
-    made = points.materialized(e, own) if is_whole else totals.flat(e, own)
+    made = indexing.materialized(e, own) if is_whole else reductions.flat(e, own)
     _sort(e, made, most)
     e.arithmetic.mark_ours(bits=False)
     return made
@@ -98,8 +98,8 @@ def sorted_copy(e: Emitter, x: Item, most: int = MOST) -> Array:
 
 def argsorted(e: Emitter, of: Item) -> Item:
     """``np.argsort(x)`` of a vector of different numbers: NumPy says no order of equal ones."""
-    k, x = e.k, totals.flat(e, points.settled_array(e, of))
-    made = creation.number_elements(e, points.blank(e, INT64, x.axes))
+    k, x = e.k, reductions.flat(e, indexing.settled_array(e, of))
+    made = creation.number_elements(e, indexing.blank(e, INT64, x.axes))
     _sort(e, x, MOST, made)
     e.arithmetic.mark_ours(bits=False)
     with k.loop(1, x.axes[0].extent, [k.const(False, "i1")]) as loop:
@@ -111,7 +111,7 @@ def argsorted(e: Emitter, of: Item) -> Item:
 
 def bins_counted(e: Emitter, of: Item) -> Item:
     """``np.bincount(x)`` of integers below :data:`BINS`."""
-    k, x = e.k, points.settled_array(e, of)
+    k, x = e.k, indexing.settled_array(e, of)
     (axis,) = x.axes
     e.fix(axis.number)
     made = e.memory.new(INT64, (Dim("literal", BINS),), e.held_arrays())

@@ -17,35 +17,27 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import (
     binding,
     calls,
+    control_flow,
     creation,
     elements,
     expressions,
+    indexing,
     iteration,
+    list_objects,
     lists,
     masks,
     nests,
     numpy_draws,
     operators,
-    points,
     signatures,
     slices,
     sorting,
-    things,
-    ways,
 )
 from runmat_jit.loops.calls import require_known
 from runmat_jit.loops.emitter import BROKEN, LIVE, Emitter, Known
 from runmat_jit.loops.nests import Repeated
 from runmat_jit.loops.source import Chain, appended, chain_of, grown_by
-from runmat_jit.loops.values import (
-    Array,
-    Item,
-    Lazy,
-    Object,
-    Scalar,
-    Unknown,
-    literal,
-)
+from runmat_jit.loops.values import Array, Item, Lazy, Object, Scalar, Unknown, literal
 
 _BY_NAME: Final = (np.maximum, np.minimum)
 """Ufuncs that warn where the array for the result is not given by name."""
@@ -68,7 +60,7 @@ def run(e: Emitter, statements: Sequence[ast.stmt]) -> None:
         rest = statements[position + 1 :]
         live = e.names.get(LIVE)
         if rest and isinstance(live, Scalar) and live.literal is not True:
-            ways.choose(e, e.arithmetic.truth(live), partial(e.run, rest), None)
+            control_flow.choose(e, e.arithmetic.truth(live), partial(e.run, rest), None)
             return
 
 
@@ -82,7 +74,7 @@ def _emit_statement(e: Emitter, node: ast.stmt) -> None:
         case ast.Assign(targets=targets, value=value):
             made = e.item(value)
             if len(targets) > 1:
-                made = points.settled(e, made)  # one array by several names
+                made = indexing.settled(e, made)  # one array by several names
             for target in targets:
                 expressions.assign(e, target, made)
         case ast.AugAssign(target=target, op=op, value=value):
@@ -139,7 +131,7 @@ def _procedure(e: Emitter, call: ast.Call) -> None:
         place, made = _put_into(e, call, fn)
     if made is None or not isinstance(place, Array) or not 0 < len(place.axes) >= _rank(made):
         raise Unknown(f"a call of {ast.unparse(function)} as a statement")
-    points.store(e, place, made)
+    indexing.store(e, place, made)
 
 
 def _is_of_thing(e: Emitter, function: ast.Attribute) -> bool:
@@ -207,21 +199,21 @@ def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
             if place.axes:
                 _change(e, place, op, e.item(value))
                 return
-            points.store(e, place, operators.operate(e, op, old, e.item(value)))
+            indexing.store(e, place, operators.operate(e, op, old, e.item(value)))
         case ast.Attribute(value=ast.Name(id=name), attr=attr) if expressions.is_thing(e, name):
             thing: Any = e.names[name]
-            old = things.attribute(e, thing, attr)
+            old = list_objects.attribute(e, thing, attr)
             if isinstance(old, Array):
                 _change(e, old, op, e.item(value))
             else:
-                things.store(e, thing, attr, operators.operate(e, op, old, e.item(value)))
+                list_objects.store(e, thing, attr, operators.operate(e, op, old, e.item(value)))
         case _:
             expressions.assign(e, target, Object(None))  # which is not known, either
 
 
 def _change(e: Emitter, place: Array, op: str, value: Item) -> None:
     """Emit an operation in place."""
-    points.store(e, place, _changed(e, place, op, value))
+    indexing.store(e, place, _changed(e, place, op, value))
 
 
 def _changed(e: Emitter, x: Item, op: str, value: Item) -> Lazy:
@@ -243,7 +235,7 @@ def _branch(e: Emitter, node: ast.If) -> None:
     condition = e.arithmetic.truth(test)
     orelse = node.orelse
     otherwise = (lambda: e.run(orelse)) if orelse else None
-    ways.choose(e, condition, lambda: e.run(node.body), otherwise)
+    control_flow.choose(e, condition, lambda: e.run(node.body), otherwise)
 
 
 # -- loops -----------------------------------------------------------------------------------------
@@ -293,4 +285,4 @@ def turn_while(e: Emitter, node: ast.While, ends: list[Known] | None = None) -> 
         e.names[BROKEN] = literal(e.k, number=True)
 
     condition = e.arithmetic.truth(test)
-    ways.choose(e, condition, run, stop)
+    control_flow.choose(e, condition, run, stop)

@@ -36,11 +36,11 @@ from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.layouts import LastItem
+from runmat_jit.loops.list_buffers import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.memory import MEMORY, Pool, memory_of
 from runmat_jit.loops.numpy_functions import FUNCTION, address_of
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.progress import LoopProgress
-from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.streams import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.values import parts_of

@@ -12,31 +12,23 @@ from typing import Final
 import numpy as np
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, operations, points, sizes, totals
+from runmat_jit.loops import elements, indexing, operations, reductions, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
-from runmat_jit.loops.signatures import (
-    ARRAY,
-    MATRIX,
-    Operand,
-    Signature,
-    Table,
-    is_integer,
-    listed,
-)
+from runmat_jit.loops.signatures import ARRAY, MATRIX, Operand, Signature, Table, is_integer, listed
 from runmat_jit.loops.values import Array, Axis, Item, Items, Scalar, Unknown
-from runmat_jit.loops.wholes import is_turned
+from runmat_jit.loops.whole_arrays import is_turned
 from runmat_jit.ops.table import ROWS
 
 
 def flattened(e: Emitter, of: Item) -> Array:
     """``x.flatten()``: a copy."""
-    return totals.flat(e, points.settled_array(e, of))
+    return reductions.flat(e, indexing.settled_array(e, of))
 
 
 def raveled(e: Emitter, of: Item) -> Array:
     """``x.ravel()`` of an array without gaps; NumPy copies others."""
-    found = _in_a_row(e, points.settled_array(e, of))
+    found = _in_a_row(e, indexing.settled_array(e, of))
     e.k.leave_if(e.k.ne(_value(e, found.axes[0].stride), 1))
     return found
 
@@ -67,7 +59,7 @@ def _in_a_row(e: Emitter, x: Array) -> Array:
 
 def reshaped(e: Emitter, of: Item, *given: Item) -> Array:
     """``x.reshape(2, -1)``: of its extents one may be open."""
-    row = _in_a_row(e, points.settled_array(e, of))
+    row = _in_a_row(e, indexing.settled_array(e, of))
     (line,), k = row.axes, e.k
     numbers = [n for item in given for n in (item.items if isinstance(item, Items) else (item,))]
     known = [sizes.dim_of_number(e, number) for number in numbers]
@@ -99,13 +91,13 @@ def _axis(e: Emitter, dim: Dim | None, extent: Value, step: Value | int, line: A
 
 def turned_over(e: Emitter, of: Item, *_places: Item) -> Array:
     """``np.transpose(a)`` and ``np.swapaxes(a, 0, 1)``."""
-    x = points.settled_array(e, of)
+    x = indexing.settled_array(e, of)
     return elements.turned_over(x)
 
 
 def diagonal(e: Emitter, of: Item) -> Array:
     """``np.diagonal(a)``, which nobody may store to."""
-    x = points.settled_array(e, of)
+    x = indexing.settled_array(e, of)
     k, (rows, columns) = e.k, x.axes
     e.fix(rows.number, columns.number)
     extent = k.select(rows.extent < columns.extent, rows.extent, columns.extent)

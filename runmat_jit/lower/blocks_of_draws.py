@@ -9,8 +9,8 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.body import Body
+from runmat_jit.lower.iterations import Turns
 from runmat_jit.lower.problem import Compute, Iota, Problem, Read, Store
-from runmat_jit.lower.turns import Turns
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK, numbers_of_block
 
 _ROWS = ("random_uniform", "random_normal")

@@ -10,10 +10,10 @@ from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
 from runmat_jit.lower.body import Body
 from runmat_jit.lower.flat import Flat
 from runmat_jit.lower.index import smaller, split, unravel
+from runmat_jit.lower.iterations import Turns, find_turns, rolled
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import NEAR, Access, Nest, make_nest
 from runmat_jit.lower.problem import Operand, Problem, Store
-from runmat_jit.lower.turns import Turns, find_turns, rolled
 from runmat_jit.plan.device import Device
 
 _CELL_OF_A_GPU = STREAMS, 4 * WORKGROUP

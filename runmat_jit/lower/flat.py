@@ -9,9 +9,9 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Pair, Value
 from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
 from runmat_jit.lower.body import Body
+from runmat_jit.lower.iterations import Turns
 from runmat_jit.lower.nest import Access
 from runmat_jit.lower.problem import Compute, Operand, Store
-from runmat_jit.lower.turns import Turns
 
 
 @slotted

@@ -20,7 +20,7 @@ from runmat_jit.plan.argument import (
 )
 from runmat_jit.plan.layout import Buffer, Commit, Layout
 from runmat_jit.plan.plan import Plan
-from runmat_jit.plan.take_turns import take_turns
+from runmat_jit.plan.shared_buffers import take_turns
 
 
 def place_memory(plan: Plan, uses: Sequence[Sequence[Argument | HostOperand]]) -> Layout:

@@ -25,7 +25,7 @@ from runmat_jit.core.inner_loops import product_loop
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
 from runmat_jit.core.log import LOG, PLACEMENT, show
-from runmat_jit.core.room import Room
+from runmat_jit.core.stack_space import Room
 from runmat_jit.runtime.gpu import Gpu, might_have_gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
 

@@ -14,7 +14,7 @@ from runmat_jit.capture.replay.bailout import LetThrough, kind_of_call
 from runmat_jit.capture.replay.bypass import make_bypass
 from runmat_jit.capture.replay.steps import RaiseStep
 from runmat_jit.capture.replay.tree import segments_of
-from runmat_jit.core.room import frames_left
+from runmat_jit.core.stack_space import frames_left
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, check_module, compare, observe
 

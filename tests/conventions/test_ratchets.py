@@ -19,7 +19,8 @@ PACKAGES = ("runmat_jit", "matlab_frontend")
 CALL_PATH = """
 dispatcher.py plain_tier.py core/evidence.py capture/function.py capture/capturer.py
 capture/trial.py capture/known.py capture/replay/*.py
-capture/shapes/*.py capture/record/balance.py capture/record/records.py capture/record/left.py
+capture/shapes/*.py capture/record/balance.py capture/record/records.py
+capture/record/plain_execution.py
 capture/record/native_loops.py core/gates.py core/prices.py core/hotness.py core/watching.py
 core/epoch.py compiler/gate_*.py compiler/native_*.py compiler/generate_wrapper.py
 compiler/gpu_program.py compiler/resident.py compiler/resident_gpu.py compiler/dynamic_program.py

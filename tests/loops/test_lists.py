@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.loops import rooms
+from runmat_jit.loops import list_buffers
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops.random_lists import arguments, program
@@ -454,7 +454,7 @@ def test_inner_loops_append(natively, monkeypatch):
         return out
 
     both(fn, ramp(9), give(30), natively=natively)
-    monkeypatch.setattr(rooms, "_GUESS", 1)  # there is too little room at first
+    monkeypatch.setattr(list_buffers, "_GUESS", 1)  # there is too little room at first
     both(fn, ramp(9), give(80), natively=natively)
     both(sums, ramp(9), give(80), natively=natively)
 
@@ -485,7 +485,7 @@ def test_more_than_one_slice(natively):
 
 
 def test_little_room_ahead(natively, monkeypatch):
-    monkeypatch.setattr(rooms, "AHEAD", 64)
+    monkeypatch.setattr(list_buffers, "AHEAD", 64)
 
     def fn(n):
         out = []

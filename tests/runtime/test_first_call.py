@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from runmat_jit.core.elsewhere import after_fork_in_child
 from runmat_jit.core.loading import Loader
+from runmat_jit.core.uninterrupted import after_fork_in_child
 from tests.conftest import PROFILE
 
 pytestmark = pytest.mark.skipif(

@@ -36,7 +36,7 @@ from matlab_frontend.interpreter.native.expressions import (
     store,
 )
 from matlab_frontend.interpreter.native.vectors import Along
-from matlab_frontend.interpreter.native.wholes import Wholes
+from matlab_frontend.interpreter.native.whole_arrays import Wholes
 from matlab_frontend.source import Span
 from runmat_jit.core.frozen import frozen
 from runmat_jit.loops.source import Helper, LoopSource

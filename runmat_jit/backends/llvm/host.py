@@ -16,9 +16,9 @@ from typing import Final
 from runmat_jit.backends.llvm.object_cache import HOST, ObjectCache
 from runmat_jit.backends.llvm.object_loader import IS_KNOWN_SYSTEM, place_code
 from runmat_jit.backends.llvm.target import FULL_WIDTH, Target
-from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LLVM, LOADER
+from runmat_jit.core.uninterrupted import with_llvm
 
 
 @frozen

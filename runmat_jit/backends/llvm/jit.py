@@ -12,10 +12,10 @@ from runmat_jit.backends.llvm.host import Host, find_host
 from runmat_jit.backends.llvm.object_cache import ObjectCache
 from runmat_jit.backends.llvm.object_loader import UnknownObjectError, load_object
 from runmat_jit.backends.llvm.target import Target
-from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LLVM, LOADER
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.uninterrupted import with_llvm
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

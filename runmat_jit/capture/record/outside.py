@@ -41,7 +41,7 @@ from runmat_jit.capture.replay.plain_objects import (
 )
 from runmat_jit.capture.replay.unspecialized import MARK, is_of_program, is_variable
 from runmat_jit.capture.tape.entries import Read, Ref
-from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length
+from runmat_jit.capture.tape.locations import Attribute, Cell, Global, Item, Keys, Length
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape.values import (
     SCALARS,

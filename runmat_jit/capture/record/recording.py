@@ -19,11 +19,11 @@ import numpy as np
 from runmat_jit.capture.record.balance import ELEMENTS_LIMIT, Balance
 from runmat_jit.capture.record.batch_cache import BatchCache
 from runmat_jit.capture.record.inline_cache import InlineCache
-from runmat_jit.capture.record.moving import Moving
 from runmat_jit.capture.record.shadow_copies import ShadowCopies
 from runmat_jit.capture.record.streams import Streams
 from runmat_jit.capture.record.tape_writer import TapeWriter
 from runmat_jit.capture.record.traced import Operations, Traced
+from runmat_jit.capture.record.varying import Moving
 from runmat_jit.capture.replay.resume import Resume
 from runmat_jit.capture.shapes.families import Symbols
 from runmat_jit.capture.source.hook_calls import RUNTIME

@@ -42,7 +42,7 @@ from runmat_jit.capture.replay.bailout import (
 )
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import UNCOUNTED, uncounted
-from runmat_jit.core.room import RoomForFrames
+from runmat_jit.core.stack_space import RoomForFrames
 from runmat_jit.runtime.session import CURRENT, Session
 
 _PREFIX: Final = "_rm_"

@@ -39,7 +39,7 @@ from runmat_jit.capture.replay.tree import Fork, Middle, Segment
 from runmat_jit.capture.replay.unspecialized import MARK
 from runmat_jit.capture.tape.entries import Nest, Read, Ref, Return, build, refs
 from runmat_jit.capture.tape.lines import hide_our_frames
-from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length, Lent
+from runmat_jit.capture.tape.locations import Attribute, Cell, Global, Item, Keys, Length, Lent
 from runmat_jit.capture.tape.values import is_number
 from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate

@@ -14,9 +14,9 @@ from llvmlite.binding import ffi
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
-from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.loading import LLVM, LOADER
 from runmat_jit.core.locks import llvm_lock
+from runmat_jit.core.uninterrupted import with_llvm
 
 # Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

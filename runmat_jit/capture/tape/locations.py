@@ -1,4 +1,4 @@
-"""Where outside state is read: what a replay calls, and what native code looks at."""
+"""Locations of outside state: a replay calls their readers, native code reads their memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Turns of a loop among computations: the same ones again and again, as a recording notes them.
+"""Equal iterations of an unrolled loop among recorded computations.
 
-A kernel has the code of one turn then, in a loop. What a turn makes of the one before is carried in
-registers, and what it reads may lie further on in each iteration, by equal steps.
+A kernel then has the code of one iteration, in a loop. Values of the iteration before are carried
+in registers; addresses may advance in each iteration, by equal steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elements of whole arrays in an iteration: where they lie, how they are computed, stores.
+"""Elements of whole arrays in an iteration: their addresses, their computation, their stores.
 
 An expression of arrays is computed element by element where it is stored or reduced, in lanes.
 """
@@ -30,7 +30,7 @@ from runmat_jit.loops.values import (
     is_narrow_dtype,
     scalar,
 )
-from runmat_jit.loops.wholes import Point, Whole, is_turned, is_whole, reports, tells
+from runmat_jit.loops.whole_arrays import Point, Whole, is_turned, is_whole, reports, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK, numbers_of_block
 

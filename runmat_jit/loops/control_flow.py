@@ -1,4 +1,4 @@
-"""Ways through a turn: what is known of names is joined where they meet, and a value chosen."""
+"""Branches of an iteration: where they join, types are joined and values selected."""
 
 from __future__ import annotations
 

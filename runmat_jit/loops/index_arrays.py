@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points
+from runmat_jit.loops import elements, indexing
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.values import (
@@ -21,7 +21,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import is_turned
+from runmat_jit.loops.whole_arrays import is_turned
 
 
 def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
@@ -31,7 +31,7 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
         Unknown: it is another kind of index, or the new array may lie in another order.
 
     """
-    x, at = points.settled(e, base), points.settled(e, index)
+    x, at = indexing.settled(e, base), indexing.settled(e, index)
     assert isinstance(x, Array), "it is an array"
     assert isinstance(at, Array), "so is the index"
     first, *rest = x.axes or (elements.single(e),)
@@ -39,7 +39,7 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
     is_other = is_turned(x) or is_turned(at) or x.dtype not in TYPES or not x.axes
     if e.streams is not None or is_other or has_single or at.dtype.kind not in "iu":
         raise Unknown("elements at indices of another dtype or order, or along one element")
-    made = points.blank(e, x.dtype, (*at.axes, *rest))
+    made = indexing.blank(e, x.dtype, (*at.axes, *rest))
     bounds = elements.bounds_of(at.dtype)
     kinds = frozenset((numpy_kind(at.dtype),))
 
@@ -50,22 +50,22 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
         to = _offset_of(e, made, made.axes[: len(places)], places)
         if rest:
             row = replace(made, offset=to, axes=made.axes[len(places) :], whole=False)
-            points.fill_new(e, row, part)
+            indexing.fill_new(e, row, part)
         else:
             assert part.offset is not None, "it has been moved"
             e.k.store(made.buffer, to, e.k.load(x.buffer, part.offset, 0), 0)
 
-    points.note_span(e, made.axes)
-    points.rows(e, at.axes, take)
+    indexing.note_span(e, made.axes)
+    indexing.rows(e, at.axes, take)
     return made
 
 
 def store(e: Emitter, base: Array, index: Array, made: Item) -> None:
     """Store to the rows of an array at some indices, in order: the last of equal ones counts."""
     k, (first, *rest) = e.k, base.axes
-    value = points.settled(e, made)
+    value = indexing.settled(e, made)
     if isinstance(value, Array) and _may_share(e, value, base):
-        value = points.materialized(e, value)
+        value = indexing.materialized(e, value)
     axes = value.axes if isinstance(value, Array) else ()
     each = len(axes) == len(rest) + 1
     is_other = len(axes) > len(rest) + each or (each and axes[0].number == SINGLE)
@@ -73,8 +73,8 @@ def store(e: Emitter, base: Array, index: Array, made: Item) -> None:
     if not is_known or _may_share(e, index, base):
         raise Unknown("a store at indices of one row, of more axes, or to the indices themselves")
     if each:
-        points.equal(e, axes[0], index.axes[0])
-    points.note_store(e, base)
+        indexing.equal(e, axes[0], index.axes[0])
+    indexing.note_store(e, base)
     e.fix(first.number, index.axes[0].number)
     bounds = elements.bounds_of(index.dtype)
     kinds = frozenset((numpy_kind(index.dtype),))
@@ -87,7 +87,7 @@ def store(e: Emitter, base: Array, index: Array, made: Item) -> None:
         if isinstance(value, Array) and each:
             own = elements.load(e, elements.moved(e, value, value.axes[1:], loop.i, value.axes[0]))
         if rest:
-            points.fill(e, row, own)
+            indexing.fill(e, row, own)
         else:
             elements.put(e, row, own)
         loop.yield_()

@@ -1,7 +1,7 @@
-"""What differs between the batches of a loop alone: where views lie, and numbers of the program.
+"""Inputs that vary between the batches of a loop: offsets of views, and scalars.
 
-A loop that goes through an array shows another part of it each time, and computes with its index.
-What differs so is an input of the batch's program, which is then one for all of them.
+A loop over an array views another part of it in each iteration, and computes with its index. Both
+are inputs of the batch's program, so that one program serves all iterations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is made of all elements of a row or a column: sums and products, turns, chosen elements."""
+"""Operations on all elements of a row or a column: sums, products, reversals, selections."""
 
 from __future__ import annotations
 

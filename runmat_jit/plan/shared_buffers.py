@@ -1,4 +1,4 @@
-"""Memory of a program that several values use one after another, each while it is needed."""
+"""Buffers that several values of a program share, one after another, while each is live."""
 
 from __future__ import annotations
 

@@ -99,7 +99,8 @@ def test_programs_of_the_benchmark(each, dtype, check):
 
         name = each.fn.__name__
         exact = name != "power_iteration"  # after its loop, a kernel computes a small product
-        check(each.fn, make, times=dtype == "d" or name not in OF_TWO_DTYPES, exact=exact)
+        runs = None if name == "gray_scott" else dtype == "d" or name not in OF_TWO_DTYPES
+        check(each.fn, make, times=runs, exact=exact)  # gray_scott: its views overlap
 
 
 def test_float32_stays_float32(check):

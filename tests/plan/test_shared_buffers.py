@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import runmat_jit as runmat
 from runmat_jit.plan.layout import Buffer
-from runmat_jit.plan.take_turns import take_turns
+from runmat_jit.plan.shared_buffers import take_turns
 
 
 def buffer(place, shape=(4,), dtype="f8"):

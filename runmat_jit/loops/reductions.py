@@ -13,14 +13,8 @@ import numpy as np
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
-from runmat_jit.kernel.primitives import (
-    FLOATS,
-    TOTAL_BLOCKS,
-    TOTAL_STEPS,
-    identity,
-    total_lanes,
-)
-from runmat_jit.loops import elements, points
+from runmat_jit.kernel.primitives import FLOATS, TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
+from runmat_jit.loops import elements, indexing
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
@@ -38,7 +32,7 @@ from runmat_jit.loops.values import (
     is_narrow_dtype,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import Meant, Point, Whole, is_turned, tells
+from runmat_jit.loops.whole_arrays import Meant, Point, Whole, is_turned, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.index import smaller
 from runmat_jit.ops.spec import Op, is_ours
@@ -116,8 +110,8 @@ def flat(e: Emitter, x: Whole) -> Array:
     if e.streams is not None:
         raise Unknown("a sum over several axes of arrays in registers")
     dtype = INT64 if is_narrow_dtype(x.dtype) else x.dtype
-    made = points.blank(e, dtype, x.axes)
-    points.fill_new(e, made, x)
+    made = indexing.blank(e, dtype, x.axes)
+    indexing.fill_new(e, made, x)
     e.fix(*(axis.number for axis in x.axes), reduces=True)
     extent = functools.reduce(operator.mul, [axis.extent for axis in made.axes])
     limit = tuple([dim for axis in x.axes for dim in axis.most])
@@ -151,15 +145,15 @@ def _rest_by_rest(e: Emitter, x: Any, meant: Meant, kept: int) -> Array:
     if x is None or e.streams is not None:
         raise Unknown(f"{meant.row.name} over some axes of random numbers, or in registers")
     if len(x.axes) > kept + 1:
-        copy = points.blank(e, x.dtype, x.axes)
-        points.fill_new(e, copy, x)
+        copy = indexing.blank(e, x.dtype, x.axes)
+        indexing.fill_new(e, copy, x)
         e.fix(*(axis.number for axis in x.axes[kept:]), reduces=True)
         extent = functools.reduce(operator.mul, [axis.extent for axis in x.axes[kept:]])
         rest = Axis(elements.unknown_number(e), extent, 1)
         x = replace(copy, axes=(*copy.axes[:kept], rest), whole=False)
-    made = points.blank(e, meant.type.dtype, x.axes[:kept])
+    made = indexing.blank(e, meant.type.dtype, x.axes[:kept])
     _leave_without_elements(e, meant, x.axes[kept:])
-    points.note_span(e, x.axes[:kept])
+    indexing.note_span(e, x.axes[:kept])
     k = e.k
 
     def put(outer: tuple[Value, ...]) -> None:
@@ -168,17 +162,17 @@ def _rest_by_rest(e: Emitter, x: Any, meant: Meant, kept: int) -> Array:
             place = elements.moved(e, place, (), at, axis)
         k.store(made.buffer, elements.start_of(e, place), _total_of(e, x, meant, outer), 0)
 
-    points.rows(e, made.axes, put)
+    indexing.rows(e, made.axes, put)
     return made
 
 
 def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Array:
     """A reduction of each row of a matrix."""
-    made = points.blank(e, meant.type.dtype, x.axes[:1])
+    made = indexing.blank(e, meant.type.dtype, x.axes[:1])
     assert made.offset is not None, "it is in memory of the loop's own"
     _leave_without_elements(e, meant, x.axes[1:])
     k, (rows, columns) = e.k, x.axes
-    points.note_span(e, x.axes)
+    indexing.note_span(e, x.axes)
     turned = _permuted(e, x, (1, 0))
     few = k.const(False, "i1") if turned is None else columns.extent < _FEW
     if turned is not None:
@@ -228,7 +222,7 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant, along: tuple[int, ...]
     """
     count, parts = len(along), len(_COLUMN_PARTS) if along == (0,) else _FEW_PARTS
     k, rows, kept = e.k, x.axes[:count], x.axes[count:]
-    made = points.blank(e, meant.type.dtype, kept)
+    made = indexing.blank(e, meant.type.dtype, kept)
     _leave_without_elements(e, meant, rows)
     for axis in rows:
         k.leave_if(axis.extent > _COLUMN_PARTS[-1])
@@ -242,10 +236,10 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant, along: tuple[int, ...]
         )
         if meant.row.name == "mean":
             value = _mean_of(e, value, rows, meant.type.dtype)
-        offset, stride = points.target(e, made, point)
+        offset, stride = indexing.target(e, made, point)
         k.store(made.buffer, offset, value, stride)
 
-    points.everywhere(e, made.axes, put)
+    indexing.everywhere(e, made.axes, put)
     return made
 
 
@@ -274,7 +268,7 @@ def _column_at(
     ]
 
     def element(rows: tuple[Value, ...]) -> list[Value]:
-        term = points.element(e, x, kind, Point((*rows, *outer), lane, ExactNotes(k)))
+        term = indexing.element(e, x, kind, Point((*rows, *outer), lane, ExactNotes(k)))
         if len(combines) == 1:
             return [term]
         return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
@@ -352,7 +346,7 @@ def _watch_sum(e: Emitter, x: Whole, kind: str, total: Value, outer: tuple[Value
         with k.loop(0, extent, [none, none], most) as cells:
             end = smaller(cells.i + most, extent)
             with k.total(cells.i, end, [("or", "i1"), ("or", "i1")]) as terms:
-                term = points.element(e, x, kind, Point(outer, terms.i, ExactNotes(k)))
+                term = indexing.element(e, x, kind, Point(outer, terms.i, ExactNotes(k)))
                 terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
             cells.yield_(*map(operator.or_, cells.carry, terms.out))
         is_nan, is_odd = cells.out
@@ -381,7 +375,7 @@ def _combined(e: Emitter, x: Whole, combine: str, kind: str, fixed: tuple[Value,
     def cell(outer: tuple[Value, ...], low: Value | int, high: Value) -> Value:
         with k.total(low, high, [(combine, kind)]) as total:
             point = Point(outer, total.i, ExactNotes(k))
-            total.yield_(points.element(e, x, kind, point))
+            total.yield_(indexing.element(e, x, kind, point))
         return total.out[0]
 
     def row(outer: tuple[Value, ...]) -> Value:
@@ -467,7 +461,7 @@ def _pair(e: Emitter, combine: str, a: Value, b: Value) -> Value:
 def _position_in_vector(e: Emitter, x: Whole, combine: str) -> Item:
     """``np.argmax(x)`` (``max``) or ``np.argmin(x)`` (``min``): the first one; NaN wins."""
     (axis,), k = x.axes, e.k
-    settled = points.settled(e, x)
+    settled = indexing.settled(e, x)
     assert isinstance(settled, Array), "it is an array"
     e.fix(axis.number)
     k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
@@ -487,7 +481,7 @@ def _first_extreme(e: Emitter, x: Array, outer: tuple[Value, ...], combine: str)
         k.leave_if(extent > longest_total(kind))
 
     def element(lane: Value) -> Value:
-        return points.element(e, x, kind, Point(outer, lane, ExactNotes(k)))
+        return indexing.element(e, x, kind, Point(outer, lane, ExactNotes(k)))
 
     def extreme_of(low: Value | int, high: Value) -> Value:
         with k.total(low, high, [(combine, kind)]) as extreme:
@@ -528,14 +522,14 @@ def _positions(e: Emitter, x: Whole, meant: Meant) -> Item:
     sought, kept = x.axes[along], x.axes[1 - along]
     if kept.number == SINGLE:
         raise Unknown("a reduction to one element of an array")
-    made = points.blank(e, meant.type.dtype, (kept,))
+    made = indexing.blank(e, meant.type.dtype, (kept,))
     e.fix(sought.number)
     k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
     if along == 0:
-        points.everywhere(e, made.axes, partial(partial(_put_position, e), made, x, combine))
+        indexing.everywhere(e, made.axes, partial(partial(_put_position, e), made, x, combine))
         return made
     assert made.offset is not None, "it is in memory of the loop's own"
-    settled = points.settled(e, x)
+    settled = indexing.settled(e, x)
     assert isinstance(settled, Array), "it is an array"
     with k.loop(0, kept.extent) as rows:
         place = _first_extreme(e, settled, (rows.i,), combine)
@@ -549,7 +543,7 @@ def _put_position(e: Emitter, made: Array, x: Whole, combine: str, point: Point)
     k, kind = e.k, TYPES[x.dtype]
 
     def element(row: Value) -> Value:
-        return points.element(e, x, kind, Point((row,), point.lane, ExactNotes(k)))
+        return indexing.element(e, x, kind, Point((row,), point.lane, ExactNotes(k)))
 
     first = element(k.const(0, "index"))
     starts = [first if first.lane else k.splat(first, kind), k.splat(0, "i64")]
@@ -561,7 +555,7 @@ def _put_position(e: Emitter, made: Array, x: Whole, combine: str, point: Point)
             wins = quiet & (wins | k.prim("isnan", other))
         at = k.convert("sext", loop.i, "i64")
         loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
-    offset, stride = points.target(e, made, point)
+    offset, stride = indexing.target(e, made, point)
     k.store(made.buffer, offset, loop.out[1], stride)
 
 

@@ -1,4 +1,4 @@
-"""What is known of whole arrays in an iteration, and of operations on them."""
+"""Facts about whole arrays in an iteration, and about operations on them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,7 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.forms import NotKnown
-from runmat_jit.loops.values import (
-    Array,
-    Axis,
-    Item,
-    Items,
-    Lazy,
-    Object,
-    Scalar,
-    Unknown,
-)
+from runmat_jit.loops.values import Array, Axis, Item, Items, Lazy, Object, Scalar, Unknown
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.spec import Op
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from runmat_jit.loops import elements, points
+from runmat_jit.loops import elements, indexing
 from runmat_jit.loops.attributes import Objects
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import (
@@ -57,7 +57,7 @@ def store(e: Emitter, x: Thing, name: str, made: Item) -> None:
     wanted = _kinds(place, python=x.of.attribute(name).is_python)
     if place.axes or not isinstance(made, Scalar) or made.kinds != wanted:
         raise Unknown(f"the attribute {name} becomes another array, or a number of another class")
-    points.store(e, place, made)
+    indexing.store(e, place, made)
 
 
 def is_same(e: Emitter, a: Item, b: Item, *, same: bool) -> Scalar:

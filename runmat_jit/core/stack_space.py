@@ -1,4 +1,4 @@
-"""Room on the stack: where a frame of the user's stands, several of ours may stand with it.
+"""Stack space: several of our frames may stand where the user's function has one.
 
 Python's limit of recursion stays what the user has set, here and for other threads: what is raised
 is the thread's own count of the frames that are left. Where Python keeps no such count that can be

@@ -1,7 +1,7 @@
-"""Room for what a loop appends to lists: memory that grows between slices, and items made of it.
+"""Buffers of the lists that a loop appends to; they grow between slices of its iterations.
 
-Before a slice there is room for all that its turns can append. Where that is open (an inner loop
-appends), a run may find no room: it is abandoned, and begun anew with several times as much.
+Before a slice, a buffer has space for all that its iterations can append. Where that is not known
+(an inner loop appends), a run may find it full: it starts again with several times the space.
 """
 
 from __future__ import annotations
