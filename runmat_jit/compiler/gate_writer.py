@@ -7,6 +7,8 @@ repeated by Python up to there.
 
 from __future__ import annotations
 
+import itertools
+import operator
 import struct
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -221,6 +223,7 @@ class GateWriter:
         *,
         exact: bool = False,
         tells: bool = True,
+        draws: Sequence[DrawAtGate] = (),
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -231,11 +234,14 @@ class GateWriter:
             warn: The events to report.
             exact: Have events told from data.
             tells: Its lines are those of the call, so that events may be reported at them.
+            draws: Generators; where Python makes the call after all, they are as before it.
 
         """
         resident = resident_of(program)
-        if resident is not None:
-            return self._run_there(resident, inputs)
+        if resident is not None and (resident.read or not draws):
+            return self._run_there(resident, inputs, scalars, warn, draws)
+        if draws:
+            raise NotForGates("random numbers for no array on a device")
         warn = reported_by(program, warn)
         native = native_of(program, warn, exact=exact)
         if type(native) is not NativeProgram:
@@ -314,17 +320,24 @@ class GateWriter:
         self,
         program: ResidentGpuProgram,
         inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+        scalars: Sequence[bool],
+        warn: frozenset[str],
         draws: Sequence[DrawAtGate] = (),
     ) -> list[int]:
-        """Run a program on a device whose arrays are there, and stay; registers of its outputs."""
-        if not program.stays:
-            raise NotForGates("a program whose results are not just new arrays on a device")
+        """Run a program on a device whose arrays are there; registers of its outputs.
+
+        These are new arrays, which stay there, and numbers.
+        """
+        are_numbers = [lies is None for lies, _ in program.news]
+        stays = program.stays and not any(map(operator.gt, are_numbers, scalars))
+        if not stays or (program.is_blind and warn):
+            raise NotForGates("a program whose results are not just scalars, or arrays on a device")
         operands, draws = list(map(self._operand, inputs)), tuple(draws)
         if self._drawn is None and draws:
             self._drawn = self.hold(None)
 
         def run(*values: Any) -> Any:
-            found = program.run_there(values)
+            found = program.run_there(values, warn)
             return AGAIN if found is None else found
 
         def run_drawing(*values: Any) -> Any:
@@ -335,13 +348,14 @@ class GateWriter:
                 for place, value in ((draw.key, key), (draw.counter, counter)):
                     if place is not None:
                         given[place] = value
-            found = program.run_there(given)
-            if found is not None:
-                return *found, drawn
-            while drawn is not None:
-                drawn, generator, blocks, counter = drawn
-                generator.return_blocks(blocks, counter)
-            return AGAIN
+            found = None
+            try:
+                found = program.run_there(given, warn)
+            finally:
+                while found is None and drawn is not None:
+                    drawn, generator, blocks, counter = drawn
+                    generator.return_blocks(blocks, counter)
+            return AGAIN if found is None else (*found, drawn)
 
         if self._drawn is None:
             found = self.call(run, operands, AGAIN)
@@ -353,22 +367,8 @@ class GateWriter:
         if self._drawn is not None:
             self._drawn = self.take(found, len(taken))
         self.drop(found)  # or it would keep all of them alive
+        self._scalars.update(itertools.compress(taken, are_numbers))
         return taken
-
-    def draw(
-        self,
-        program: Any,
-        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
-        draws: Sequence[DrawAtGate],
-    ) -> list[int]:
-        """Run a program on a device that makes numbers of generators; registers of its outputs.
-
-        Where Python makes the call after all, they are where they were before it.
-        """
-        resident = resident_of(program)
-        if resident is None or not resident.read:
-            raise NotForGates("random numbers for no array on a device")
-        return self._run_there(resident, inputs, draws)
 
     def _operand(self, given: int | np.ndarray | tuple[int, type, np.dtype]) -> int:
         """Register with an input of a program, numbers as 0-d arrays."""

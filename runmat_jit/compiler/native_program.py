@@ -115,25 +115,11 @@ class NativeProgram:
                 blocks.set_scalar(number, slot, memory[place])
             arrays = pick(memory)
             shift = offsets[number]
+            given = bound.address, arrays, addresses[number], bound.total, bound.grain, parallel
             if shift is None:
-                launch(
-                    bound.address,
-                    arrays,
-                    addresses[number],
-                    bound.total,
-                    bound.grain,
-                    parallel,
-                )
+                launch(*given)
             else:
-                launch(
-                    bound.address,
-                    arrays,
-                    addresses[number],
-                    bound.total,
-                    bound.grain,
-                    parallel,
-                    shift,
-                )
+                launch(*given, shift)
 
     def report(self, word: int, inputs: Sequence[Any], warn: frozenset[str]) -> None:
         """Report the events of a run that noted ``word``."""

@@ -39,13 +39,15 @@ class Call:
     """One run: the host's arrays, and what lies on the device for it.
 
     ``mine`` is device memory that is freed after the call; what a result takes over leaves it.
-    ``taken`` are the values whose memory is an output's already.
+    ``taken`` are the values whose memory is an output's already; ``fetched`` are numbers that have
+    come to the host with the run.
     """
 
     inputs: Sequence[Any]
     arrays: dict[Node, DeviceArray] = field(default_factory=dict)
     mine: dict[int, DeviceArray] = field(default_factory=dict)
     taken: set[Node] = field(default_factory=set)
+    fetched: dict[Node, np.ndarray] = field(default_factory=dict)
 
     def own(self, array: DeviceArray) -> DeviceArray:
         """Have it freed after the call."""
@@ -67,10 +69,11 @@ class ResidentGpuProgram:
         self.notes = program.runner.notes
         self.reads = any(not output.node.type.shape for output in graph.outputs)
         """True if some result is a number, which Python needs."""
-        self.stays = not self.reads and all(map(self.is_there, graph.outputs))
-        """True if all results are memory as kernels have stored it: of new arrays, or of all of an
-        argument.
-        """
+        self.fetched = [each.node for each in graph.outputs if self.is_fetched(each)]
+        self.stays = all(self.is_fetched(each) or self.is_there(each) for each in graph.outputs)
+        """True if results are numbers, or memory of kernels: new arrays, or all of an argument."""
+        self.is_blind = bool(self.fetched) and program.native.blind
+        """True if numbers are read of which NumPy is always asked for events."""
         self.prepare_there()
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
@@ -102,17 +105,18 @@ class ResidentGpuProgram:
         """Times the kernels of the next run (as of a GpuProgram)."""
         return self.base.time_kernels()
 
-    def run_there(self, inputs: Sequence[Any]) -> tuple[ResidentArray, ...] | None:
-        """The new arrays, of a call that touches no memory of the host.
+    def run_there(
+        self, inputs: Sequence[Any], warn: frozenset[str] = frozenset()
+    ) -> tuple[Any, ...] | None:
+        """The new arrays and numbers, of a call that touches no other memory of the host.
 
         For programs that ``stays``, on arrays of ours, which nobody shows, and others: what gates
-        call, so that each microsecond counts. None: Python makes the call, and nothing is written.
+        call, so that each microsecond counts. None, with nothing written: Python makes the call, or
+        reports an event of ``warn``.
         """
-        gpu, memory, runner = self.gpu, self.gpu.backend.memory, self.base.runner
+        gpu, memory = self.gpu, self.gpu.backend.memory
         made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)
-        if made is None or gpu.backend.device.lost or (self.notes and warnings_raise()):
-            return None
-        if not all(is_all_memory(inputs[n], nbytes) for _, n, nbytes in self.writes):
+        if made is None or not self.may_run_there(inputs):
             return None
         owned: dict[Node, DeviceArray] = {}
         passing: list[DeviceArray] = []
@@ -125,10 +129,14 @@ class ResidentGpuProgram:
                 for node, taken in self.shared:
                     arrays[node] = arrays[taken]
                 scalars = {node: inputs[n] for node, n in self.scalars}
-                if runner.launches:
-                    runner.start(ProgramMemory(arrays, scalars), notes=False)
-                found = []
+                numbers = self.compute_there(ProgramMemory(arrays, scalars), warn)
+                if numbers is None:
+                    return None
+                found: list[Any] = []
                 for lies, geometry in self.news:
+                    if lies is None:
+                        found.append(numbers.pop(0)[0])
+                        continue
                     residence = Residence.of_device(gpu, owned.pop(lies))
                     found.append(made._on(residence, *geometry))
                 for lies, n, _ in self.writes:
@@ -139,9 +147,34 @@ class ResidentGpuProgram:
             finally:
                 if owned or passing:
                     memory.free([*owned.values(), *passing])
-        launches = len(runner.launches)
+        launches = len(self.base.runner.launches)
         self.session.telemetry.count_run(launches, self.base.native.nbytes, on_gpu=launches)
         return tuple(found)
+
+    def may_run_there(self, inputs: Sequence[Any]) -> bool:
+        """True if a call touches no memory of the host."""
+        if self.gpu.backend.device.lost or (self.notes and warnings_raise()):
+            return False
+        return all(is_all_memory(inputs[n], nbytes) for _, n, nbytes in self.writes)
+
+    def compute_there(self, bound: ProgramMemory, warn: frozenset[str]) -> list[np.ndarray] | None:
+        """Start the kernels; wait for numbers. None: an event is to be reported."""
+        base = self.base
+        if self.fetched:
+            wanted = [bound.arrays[node] for node in self.fetched]
+            noting = base.chosen(warn)
+            if (noting.read, noting.scalars, noting.stored) != (
+                base.read,
+                base.scalars,
+                base.stored,
+            ):
+                return None
+            asked = bool(warn) and self.notes
+            word, numbers = noting.runner.fetch(bound, wanted, notes=asked)
+            return None if word else numbers
+        if base.runner.launches:
+            base.runner.start(bound, notes=False)
+        return []
 
     def there(self, value: Any, passing: list[DeviceArray]) -> DeviceArray:
         """The device's copy of an input; one for this call, which is ``passing``, of NumPy's."""
@@ -151,6 +184,13 @@ class ResidentGpuProgram:
             return found
         passing.append(self.gpu.backend.memory.upload(value))
         return passing[-1]
+
+    def is_fetched(self, output: Output) -> bool:
+        """True if a result is a number that kernels store."""
+        node = output.node
+        once = sum(each.node is node for each in self.outputs) == 1
+        is_number = isinstance(output.target, Fresh) and not node.type.shape
+        return once and is_number and node in self.base.stored and node not in self.base.in_place
 
     def is_there(self, output: Output) -> bool:
         """True if a result is memory that kernels fill, in the order of its axes there."""
@@ -186,10 +226,14 @@ class ResidentGpuProgram:
             if node not in base.in_place
         ]
         in_place = dict(self.shared)
-        self.news: list[tuple[Node, tuple[np.dtype, tuple[int, ...], tuple[int, ...]]]] = []
+        self.news: list[tuple[Node | None, Any]] = []
+        """The memory and geometry of new arrays; of numbers None, and their dtype."""
         self.writes: list[tuple[Node, int, int]] = []
         for output in self.outputs if self.stays else ():
             node = lies = output.node
+            if self.is_fetched(output):
+                self.news.append((None, node.type.dtype))
+                continue
             while lies in in_place:
                 lies = in_place[lies]
             if isinstance(output.target, Fresh):
@@ -222,9 +266,14 @@ class ResidentGpuProgram:
         if runner.launches:
             asked = bool(warn) and self.notes
             watch = self.base.next_stopwatch()
-            memory_of = ProgramMemory(call.arrays, scalars)
-            batch = runner.start(memory_of, notes=asked, stopwatch=watch)
-            word = runner.happened(batch) if asked else 0
+            bound = ProgramMemory(call.arrays, scalars)
+            if watch is None and self.fetched and set(self.fetched) <= set(base.stored):
+                wanted = [call.arrays[node] for node in self.fetched]
+                word, numbers = runner.fetch(bound, wanted, notes=asked)
+                call.fetched = dict(zip(self.fetched, numbers, strict=True))
+            else:
+                batch = runner.start(bound, notes=asked, stopwatch=watch)
+                word = runner.happened(batch) if asked else 0
             if warn and (base.native.blind or word):
                 for value in call.inputs:
                     to_host(value)
@@ -259,6 +308,8 @@ class ResidentGpuProgram:
 
     def fresh(self, call: Call, node: Node, order: tuple[int, ...]) -> np.ndarray:
         """A result in new memory, on the device where its layout is what was computed."""
+        if node in call.fetched:
+            return adopted(call.fetched[node].reshape(()).copy(), "gpu")
         found = self.value_on_device(call, node, order) if node.type.size else None
         shape, size = node.type.shape, node.type.dtype.itemsize
         if found is None:

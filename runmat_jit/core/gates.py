@@ -153,6 +153,7 @@ class GateWriter(Protocol):
         *,
         exact: bool = False,
         tells: bool = True,
+        draws: Sequence[DrawAtGate] = (),
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -164,6 +165,7 @@ class GateWriter(Protocol):
                 Python makes the call again.
             exact: Have events told from data, by kernels that do, where there are some.
             tells: Its lines are those of the call, so that events may be reported at them.
+            draws: Generators that it draws from, on a device where arrays of ours are.
 
         """
 
@@ -184,17 +186,6 @@ class GateWriter(Protocol):
             scalars: As of :meth:`run`.
             warn: Likewise.
 
-        """
-
-    def draw(
-        self,
-        program: Any,
-        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
-        draws: Sequence[DrawAtGate],
-    ) -> list[int]:
-        """Run a program on a device that makes numbers of generators; registers of its outputs.
-
-        Where Python makes the call after all, they are where they were before it.
         """
 
     def lengths(

@@ -28,7 +28,7 @@ def lower_concatenate(node: Node, plan: Plan) -> tuple[Launch, ...]:
     launches: list[Launch] = []
     for operand in node.args:
         part = NodeBuffer(node, first * strides[axis])
-        launches += _copy(_whole(operand, plan), operand.type.shape, part, strides)
+        launches += _copy(_whole(operand, plan), plan, operand.type.shape, part, strides)
         first += operand.type.shape[axis]
     return tuple(launches)
 
@@ -48,13 +48,13 @@ def lower_update(node: Node, plan: Plan) -> tuple[Launch, ...]:
     part_shape: Any = node.params["shape"]
     rank = len(part_shape)
     fresh = _read(value, aligned(value, rank), rank, plan)
-    written = _copy(fresh, part_shape, whole, strides, offset)
+    written = _copy(fresh, plan, part_shape, whole, strides, start=offset)
     if node in plan.in_place:
         return written
-    launches = (*_copy(_whole(base, plan), shape, whole, c_strides(shape)), *written)
+    launches = (*_copy(_whole(base, plan), plan, shape, whole, c_strides(shape)), *written)
     if isinstance(whole, Scratch):
         updated = Read(whole, node.type.dtype, c_strides(shape))
-        launches += _copy(updated, shape, NodeBuffer(node), own)
+        launches += _copy(updated, plan, shape, NodeBuffer(node), own)
     return launches
 
 
@@ -70,22 +70,22 @@ def copies_beside(node: Node, plan: Plan) -> tuple[Launch, ...]:
     written = box_of_update(node)
     around = None if written is None else boxes_around(written, base.type.shape)
     if around is None or base.type.size < CELL:
-        return _copy(_whole(base, plan), base.type.shape, memory, strides)
+        return _copy(_whole(base, plan), plan, base.type.shape, memory, strides)
     launches: list[Launch] = []
     for each in around:
         starts, shape = tuple(p.start for p in each), tuple(p.count for p in each)
         params = {"starts": starts, "steps": (1,) * len(each), "shape": shape}
         part = make_node("slice", (base,), params, TensorType(base.type.dtype, shape))
         first = sum(start * stride for start, stride in zip(starts, strides, strict=True))
-        launches += _copy(_whole(part, plan), shape, memory, strides, first)
+        launches += _copy(_whole(part, plan), plan, shape, memory, strides, start=first)
     return tuple(launches)
 
 
-def copies_over(node: Node, memory: Scratch) -> tuple[Launch, ...]:
+def copies_over(node: Node, memory: Scratch, plan: Plan) -> tuple[Launch, ...]:
     """A copy of what an update writes, from where it has been computed."""
     shape, offset = node.args[1].type.shape, cast("int", node.params["offset"])
     written, strides = Read(memory, memory.dtype, c_strides(shape)), node.params["strides"]
-    return _copy(written, shape, NodeBuffer(node), cast("Shape", strides), offset)
+    return _copy(written, plan, shape, NodeBuffer(node), cast("Shape", strides), start=offset)
 
 
 def lower_reshape(node: Node, plan: Plan) -> tuple[Launch, ...]:
@@ -94,12 +94,12 @@ def lower_reshape(node: Node, plan: Plan) -> tuple[Launch, ...]:
     source, own = operand.type.shape, stored_strides(node, plan.orders)
     along = reshaped(node.type.shape, own, source)
     if along is not None:
-        return _copy(_whole(operand, plan), source, NodeBuffer(node), along)
+        return _copy(_whole(operand, plan), plan, source, NodeBuffer(node), along)
     scratch = Scratch(0, node.type.dtype, node.type.size)
     flat = Read(scratch, node.type.dtype, c_strides(node.type.shape))
     return (
-        *_copy(_whole(operand, plan), source, scratch, c_strides(source)),
-        *_copy(flat, node.type.shape, NodeBuffer(node), own),
+        *_copy(_whole(operand, plan), plan, source, scratch, c_strides(source)),
+        *_copy(flat, plan, node.type.shape, NodeBuffer(node), own),
     )
 
 
@@ -113,8 +113,8 @@ def lower_strided(node: Node, plan: Plan) -> tuple[Launch, ...]:
     scratch = Scratch(0, node.type.dtype, operand.type.size)
     view = Read(scratch, node.type.dtype, strides, offset)
     return (
-        *_copy(_whole(operand, plan), shape, scratch, c_strides(shape, order)),
-        *_copy(view, node.type.shape, NodeBuffer(node), stored_strides(node, plan.orders)),
+        *_copy(_whole(operand, plan), plan, shape, scratch, c_strides(shape, order)),
+        *_copy(view, plan, node.type.shape, NodeBuffer(node), stored_strides(node, plan.orders)),
     )
 
 
@@ -128,10 +128,11 @@ COPIES = {
 
 
 def _copy(
-    value: Operand, shape: Shape, memory: Memory, strides: Shape, start: int = 0
+    value: Operand, plan: Plan, shape: Shape, memory: Memory, strides: Shape, *, start: int = 0
 ) -> tuple[Launch, ...]:
     dtype = value.dtype if isinstance(value, Read) else value.type.dtype
-    launch = lower_elementwise(Problem(shape, (), (Store(value, memory, dtype, strides, start),)))
+    store = Store(value, memory, dtype, strides, start)
+    launch = lower_elementwise(Problem(shape, (), (store,), plan.device))
     return () if launch is None else (launch,)
 
 

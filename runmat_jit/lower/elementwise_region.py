@@ -31,7 +31,7 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     moved = parts_moved(region, plan)
     launch = lower_elementwise(elementwise_problem(region, plan, moved=moved))
     kept = [copy for node in region.updates for copy in copies_beside(node, plan)]
-    put = [copy for node, memory in moved.items() for copy in copies_over(node, memory)]
+    put = [copy for node, memory in moved.items() for copy in copies_over(node, memory, plan)]
     return (*kept, *(() if launch is None else (launch,)), *put)
 
 

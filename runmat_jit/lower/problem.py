@@ -14,7 +14,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
-from runmat_jit.plan.device import CPU, Device
+from runmat_jit.plan.device import Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
 Memory = NodeBuffer | Scratch
@@ -107,7 +107,7 @@ class Problem:
     extents: tuple[int, ...]
     computes: tuple[Compute, ...]
     stores: tuple[Store, ...]
-    device: Device = CPU
+    device: Device
     notes: Notes = RESULTS
 
     def reads(self) -> tuple[Read, ...]:

@@ -66,7 +66,7 @@ def operands_in_rows(
     shape = tuple([n if s else 1 for n, s in zip(extents, right.strides, strict=True)])
     laid = Scratch(number, right.dtype, max(1, math.prod(shape)))
     copy = Store(right, laid, right.dtype, c_strides(shape))
-    first = lower_elementwise(Problem(shape, (), (copy,)))
+    first = lower_elementwise(Problem(shape, (), (copy,), plan.device))
     along = tuple([s if n else 0 for n, s in zip(right.strides, copy.strides, strict=True)])
     return () if first is None else (first,), (left, Read(laid, right.dtype, along))
 

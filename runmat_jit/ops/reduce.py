@@ -13,7 +13,9 @@ from runmat_jit.ops import parts, sign
 from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
 from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
 
-_BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
+_BOOL, _SINGLE, _DOUBLE = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
+SINGLE_COUNTS = 1 << 24
+"""Numbers up to which all whole ones have a value in single precision."""
 EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
 SUM_BOUND = 36.0
 
@@ -141,8 +143,15 @@ def count_over(x: TensorType, axes: Hashable) -> int:
 
 
 def divided(make: Make, total: Any, count: int) -> Any:
-    """A float total over a number of elements: in double precision, as NumPy divides."""
+    """Divide a total of floats by a number of elements.
+
+    NumPy divides in double precision. In single precision the quotient has the same bits if it
+    holds both operands; adapters without float64 can compute such means, too.
+    """
     kind = total.type
+    if kind.dtype == _SINGLE and count <= SINGLE_COUNTS:
+        divisor = make("count", (), {"number": count}, TensorType(_SINGLE, ()))
+        return make("divide", (total, divisor), {}, kind)
     wide = TensorType(_DOUBLE, kind.shape)
     if kind.dtype != _DOUBLE:
         total = make("cast", (total,), {"dtype": "float64"}, wide)

@@ -167,16 +167,19 @@ def filtered(w, rng):
     return w
 
 
+@pytest.mark.parametrize("way", ["gives nothing", "raises"])
 @pytest.mark.parametrize("failing", [0, 2])
-def test_a_gate_that_python_takes_over_from_draws_nothing_twice(gpu, failing, monkeypatch):
+def test_a_gate_that_python_takes_over_from_draws_nothing_twice(gpu, failing, way, monkeypatch):
     """A program of a gate may leave the call to Python, after others have drawn."""
     fast, rngs = runmat.jit(filtered, device="gpu"), [default_rng(5), default_rng(5)]
     host = np.linspace(0, 1, 40).reshape(8, 5)
     runs, run_there = [], ResidentGpuProgram.run_there
 
-    def run(program, inputs):
+    def run(program, inputs, warn):
         runs.append(program)
-        return None if len(runs) == stop else run_there(program, inputs)
+        if len(runs) == stop and way == "raises":
+            raise MemoryError
+        return None if len(runs) == stop else run_there(program, inputs, warn)
 
     stop = 0
     monkeypatch.setattr(ResidentGpuProgram, "run_there", run)

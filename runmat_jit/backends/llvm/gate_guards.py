@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS, OWNS, TWO_WAYS, Operation
+from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS, OWNS, TWO_WAYS, Operation, bytes_of
 from runmat_jit.backends.llvm.object_layout import ObjectLayout
 
 
@@ -199,28 +199,8 @@ wrong:
 @field(a_shape, a, {layout.array_shape}, ptr)
 @field(b_shape, b, {layout.array_shape}, ptr)
   br label %a_axes
-a_axes:
-  %a_axis = phi i32 [0, %entry], [%a_next, %a_extent]
-  %a_bytes = phi i64 [%a_item, %entry], [%a_larger, %a_extent]
-  %a_more = icmp slt i32 %a_axis, %a_rank
-  br i1 %a_more, label %a_extent, label %b_axes
-a_extent:
-  %at_a = getelementptr i64, ptr %a_shape, i32 %a_axis
-  %of_a = load i64, ptr %at_a, align 8
-  %a_larger = mul i64 %a_bytes, %of_a
-  %a_next = add i32 %a_axis, 1
-  br label %a_axes
-b_axes:
-  %b_axis = phi i32 [0, %a_axes], [%b_next, %b_extent]
-  %b_bytes = phi i64 [%b_item, %a_axes], [%b_larger, %b_extent]
-  %b_more = icmp slt i32 %b_axis, %b_rank
-  br i1 %b_more, label %b_extent, label %compare
-b_extent:
-  %at_b = getelementptr i64, ptr %b_shape, i32 %b_axis
-  %of_b = load i64, ptr %at_b, align 8
-  %b_larger = mul i64 %b_bytes, %of_b
-  %b_next = add i32 %b_axis, 1
-  br label %b_axes
+{bytes_of("a", "entry", "b_axes")}
+{bytes_of("b", "a_axes", "compare")}
 compare:
   %a_end = add i64 %a_data, %a_bytes
   %b_end = add i64 %b_data, %b_bytes

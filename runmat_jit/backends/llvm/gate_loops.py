@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import starmap
 
-from runmat_jit.backends.llvm.gate_words import Operation
+from runmat_jit.backends.llvm.gate_words import Operation, bytes_of
 from runmat_jit.backends.llvm.object_layout import ObjectLayout
 
 LOOP_WORDS = ("state", "events", "noted", "least", "tally")
@@ -69,28 +69,17 @@ wrong:
         # there are more of them, others make the call.
         (
             "save",
-            "array:r size:n most:n to:s",
+            "array:r x_item:n most:n to:s",
             f"""@field(data, array, {layout.array_data}, ptr)
-@field(nd, array, {layout.array_rank}, i32)
-@field(shape, array, {layout.array_shape}, ptr)
-  %rank = zext i32 %nd to i64
-  br label %each
-each:
-  %axis = phi i64 [0, %entry], [%next, %extent]
-  %bytes = phi i64 [%size, %entry], [%product, %extent]
-  %more = icmp slt i64 %axis, %rank
-  br i1 %more, label %extent, label %ask
-extent:
-  %a_extent = getelementptr i64, ptr %shape, i64 %axis
-  %one = load i64, ptr %a_extent, align 8
-  %product = mul i64 %bytes, %one
-  %next = add i64 %axis, 1
-  br label %each
+@field(x_rank, array, {layout.array_rank}, i32)
+@field(x_shape, array, {layout.array_shape}, ptr)
+  br label %x_axes
+{bytes_of("x", "entry", "ask")}
 ask:
-  %fits = icmp ule i64 %bytes, %most
+  %fits = icmp ule i64 %x_bytes, %most
   br i1 %fits, label %copy, label %wrong
 copy:
-  %found = call ptr @PyBytes_FromStringAndSize(ptr %data, i64 %bytes)
+  %found = call ptr @PyBytes_FromStringAndSize(ptr %data, i64 %x_bytes)
   %is_some = icmp ne ptr %found, null
   br i1 %is_some, label %fine, label %clear
 fine:

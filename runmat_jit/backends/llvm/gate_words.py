@@ -75,3 +75,23 @@ fine:
   <go on>
 wrong:
   <fail>"""
+
+
+def bytes_of(array: str, before: str, after: str) -> str:
+    """Blocks from ``{array}_axes`` on that compute ``%{array}_bytes`` of an array without gaps.
+
+    Of ``%{array}_shape``, ``%{array}_rank`` (i32) and the bytes of ``%{array}_item``.
+    """
+    text = """x_axes:
+  %x_axis = phi i32 [0, %before], [%x_next, %x_extent]
+  %x_bytes = phi i64 [%x_item, %before], [%x_larger, %x_extent]
+  %x_more = icmp slt i32 %x_axis, %x_rank
+  br i1 %x_more, label %x_extent, label %after
+x_extent:
+  %x_at = getelementptr i64, ptr %x_shape, i32 %x_axis
+  %x_one = load i64, ptr %x_at, align 8
+  %x_larger = mul i64 %x_bytes, %x_one
+  %x_next = add i32 %x_axis, 1
+  br label %x_axes"""
+    named = text.replace("x_", f"{array}_").replace("%before", f"%{before}")
+    return named.replace("%after", f"%{after}")

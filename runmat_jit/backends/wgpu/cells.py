@@ -53,26 +53,31 @@ def touched(body: Sequence[Instruction]) -> tuple[set[str], set[str]]:
 
 
 def _ordered(body: Sequence[Instruction]) -> frozenset[str]:
-    """Buffers that are written, in a loop or beside another access."""
+    """Buffers that are written, and read or written by another instruction of the cell.
+
+    What one store alone writes needs no order, also in a loop: no two iterations write an element.
+    """
     accesses: dict[str, int] = {}
     written: set[str] = set()
-    _count(body, 1, accesses, written)
+    _count(body, accesses, written)
     return frozenset(name for name in written if accesses[name] > 1)
 
 
-def _count(
-    body: Sequence[Instruction], times: int, accesses: dict[str, int], written: set[str]
-) -> None:
-    """Count accesses by cell-level instructions; those in loops happen more than once."""
+def _count(body: Sequence[Instruction], accesses: dict[str, int], written: set[str]) -> None:
+    """Count accesses by cell-level instructions."""
     for instruction in body:
         if instruction.op in ("loop", "if") and instruction.block is not None:
-            inner = 2 if instruction.op == "loop" else times
-            _count(instruction.block.body, inner, accesses, written)
+            _count(instruction.block.body, accesses, written)
             continue
+        stores = [i for i in every_instruction([instruction]) if i.op == "store"]
         reads, writes = touched([instruction])
         written |= writes
-        for name in reads | writes:
-            accesses[name] = accesses.get(name, 0) + times
+        for name in reads:
+            accesses[name] = accesses.get(name, 0) + 1
+        for store in stores:
+            buffer = store.attrs["buffer"]
+            assert isinstance(buffer, Buffer), "a store names its buffer"
+            accesses[buffer.name] = accesses.get(buffer.name, 0) + 1
 
 
 @slotted

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, Device, errors_of
+from runmat_jit.backends.wgpu.staging import Transfers
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.types import is_complex, part_dtype
 
-_TRANSFER = 1 << 27
-"""Bytes copied at once: what the driver stages for a transfer stays small."""
+_TRANSFER = 1 << 24
+"""Bytes that wgpu copies at once, where no ring does: what the driver stages stays small."""
+_RING_BYTES = 1 << 24
+"""Bytes from which uploads go through the ring."""
 
 
 _MOST_PASSED_BY = 256
@@ -81,6 +84,14 @@ class DeviceMemory:
         self._discarded: deque[DeviceArray] = deque()
         self._allocations = 0
         self._lock = new_lock()
+        self._transfers: Transfers | None = None
+
+    @property
+    def transfers(self) -> Transfers | None:
+        """The ring of mappable buffers; None where nothing is submitted natively."""
+        if self._transfers is None and self.device.native is not None:
+            self._transfers = Transfers(self.device, self.device.native)
+        return self._transfers
 
     def empty(self, size: int, dtype: np.dtype[Any], origin: int = 0) -> DeviceArray:
         """Memory for ``size`` elements, with any contents.
@@ -132,8 +143,11 @@ class DeviceMemory:
         """Copy contiguous elements to the beginning of device memory."""
         content = np.ascontiguousarray(flat).reshape(-1).view(np.uint8)
         self.device.count("bytes_uploaded", content.size)
-        whole = content.size // 4 * 4
+        whole, transfers = content.size // 4 * 4, self.transfers
         with errors_of(self.device.info):
+            if transfers is not None and content.size >= _RING_BYTES:
+                transfers.upload(content, target.buffer)
+                return
             for start in range(0, whole, _TRANSFER):
                 part = content[start : min(start + _TRANSFER, whole)]
                 self.device.queue.write_buffer(target.buffer, start, part)
@@ -148,7 +162,12 @@ class DeviceMemory:
         found = np.empty(source.size, source.dtype) if into is None else into
         content = found.view(np.uint8)
         self.device.count("bytes_downloaded", source.nbytes)
+        transfers = self.transfers
         with errors_of(self.device.info):
+            if transfers is not None and source.nbytes:
+                transfers.download(source.buffer, content.reshape(-1)[: source.nbytes])
+                self.device.waited()
+                return found
             for start in range(0, source.nbytes, _TRANSFER):
                 count = min(_TRANSFER, source.nbytes - start)
                 words = -(-count // 4) * 4
@@ -210,6 +229,8 @@ class DeviceMemory:
             self.kept_nbytes = 0
             self.most_nbytes = self.used_nbytes
         self._destroy(buffers)
+        if self._transfers is not None:
+            self._transfers.close()
 
     def _destroy(self, buffers: Sequence[Any]) -> None:
         """Give buffers back to the driver; what refers to them has been submitted."""

@@ -30,6 +30,7 @@ from runmat_jit.backends.wgpu.native_queue_text import (
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.run import Batch, Dispatch
+    from runmat_jit.backends.wgpu.staging import Staging
 
 CompileFunctions = Callable[[str, Sequence[str], Mapping[str, int]], dict[str, int]]
 """Gives the addresses of a module's functions: of its LLVM text, their names, external symbols."""
@@ -40,12 +41,40 @@ than two cores, and where it would take one of two.
 
 
 class NativeItem(ctypes.Structure):
-    """Dispatches, how many, and a buffer whose first word becomes 0 before them, or none."""
+    """Dispatches, how many, a buffer whose first word is cleared before them, or none; copies."""
 
     _fields_ = (
         ("dispatches", ctypes.c_void_p),
         ("count", ctypes.c_int64),
         ("cleared", ctypes.c_void_p),
+        ("copies", ctypes.c_void_p),
+    )
+
+
+MOST_FETCHED = 15
+"""Numbers that one submission brings to the host, beside the word of events."""
+SLOT = 16
+"""Bytes of each."""
+
+
+class NativeCopies(ctypes.Structure):
+    """Copies of numbers to a mappable buffer: how many, it, then source, offset and bytes."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        ("staging", ctypes.c_void_p),
+        ("parts", ctypes.c_int64 * (3 * (MOST_FETCHED + 1))),
+    )
+
+
+class NativeRequest(ctypes.Structure):
+    """What is read of a mappable buffer, as native code reads it."""
+
+    _fields_ = (
+        ("buffer", ctypes.c_void_p),
+        ("nbytes", ctypes.c_int64),
+        ("done", ctypes.c_void_p),
+        ("target", ctypes.c_void_p),
     )
 
 
@@ -84,6 +113,9 @@ class NativeQueue:
         self._put, self._flush = _PUT(found["put"]), _STATE(found["flush"])
         self._finish = _STATE(found["finish"])
         self._encode, self._submit = _ENCODE(found["encode_one"]), _SUBMIT(found["submit"])
+        self._fetch, self._mapped = _FETCH(found["fetch"]), _MAPPED(found["mapped"])
+        self._map, self._unmap = _MAP(found["map"]), _UNMAP(found["unmap"])
+        self._slots: Slots | None = None
         self._state = ctypes.create_string_buffer(STATE_BYTES)
         self._at = ctypes.addressof(self._state)
         self._head, self._done, self._failed = map(self._word, ("head", "done", "failed"))
@@ -153,6 +185,60 @@ class NativeQueue:
         self._is_idle = True
         return (self._slot.message or failed) if self._failed.value else failed
 
+    def fetch(
+        self, batch: Batch, sources: Sequence[tuple[Any, int]], make: Callable[[int], Staging]
+    ) -> tuple[str | None, bytes]:
+        """Submit a batch and wait for numbers, of which each has :data:`SLOT` bytes.
+
+        Args:
+            batch: What is run.
+            sources: Buffers, and the bytes wanted of the beginning of each.
+            make: Makes a mappable buffer of some bytes.
+
+        Returns:
+            What went wrong, if anything did; the numbers, in order.
+
+        """
+        failed = self.flush()
+        if failed is not None:
+            return failed, b""
+        if self._slots is None:
+            self._slots = Slots(make(SLOT * (MOST_FETCHED + 1)), self._address)
+        slots = self._slots
+        slots.ask([(self._address(buffer), nbytes) for buffer, nbytes in sources])
+        cleared = self._address(batch.events) if batch.notes else None
+        native = batch.native
+        item = NativeItem(
+            ctypes.addressof(native), len(native), cleared, ctypes.addressof(slots.copies)
+        )
+        failed, commands = self._told(self._encode, ctypes.addressof(item))
+        self._failed.value = failed is not None  # then it is not submitted
+        late, found = self._told(self._fetch, commands, ctypes.addressof(slots.request))
+        self._failed.value = 0
+        self._is_idle = True
+        if failed is None and late is None and not found:
+            late = "the device is lost: a number could not be read"
+        return failed or late, slots.target.raw
+
+    def map(self, staging: Staging, nbytes: int) -> str | None:
+        """Begin to map a buffer; what went wrong, if anything did."""
+        mode, done = 1 if staging.reads else 2, ctypes.addressof(staging.done)
+        self._errors.capture("runmat")
+        try:
+            self._map(self._address(staging.buffer), mode, nbytes, done)
+        finally:
+            failed = self._errors.release("runmat")
+        return None if failed is None else str(failed[1])
+
+    def mapped(self, staging: Staging, nbytes: int) -> int:
+        """Wait until a buffer is mapped; its address, or 0 where it cannot be."""
+        done = ctypes.addressof(staging.done)
+        return self._mapped(self._at, self._address(staging.buffer), nbytes, done) or 0
+
+    def unmap(self, staging: Staging) -> None:
+        """Give a mapped buffer back to the device."""
+        self._unmap(self._address(staging.buffer))
+
     def waited(self) -> None:
         """All that was put is over: somebody has waited for it otherwise."""
         self._is_idle = True
@@ -167,11 +253,11 @@ class NativeQueue:
             self._slot.message = failed  # everything is
         return failed or late
 
-    def _told(self, function: Callable[[int, int], Any], given: int) -> tuple[str | None, Any]:
+    def _told(self, function: Callable[..., Any], *given: Any) -> tuple[str | None, Any]:
         """What wgpu says went wrong in a native function, and what that has given."""
         self._errors.capture("runmat")
         try:
-            found = function(self._at, given)
+            found = function(self._at, *given)
         finally:
             failed = self._errors.release("runmat")
         return None if failed is None else str(failed[1]), found
@@ -186,6 +272,28 @@ class NativeQueue:
     def _address(self, handle: Any) -> int:
         """Of the native object behind wgpu-py's."""
         return int(self._cast("intptr_t", handle._internal))
+
+
+class Slots:
+    """A mappable buffer for numbers, and what native code reads to copy them there and out."""
+
+    def __init__(self, staging: Staging, address: Callable[[Any], int]) -> None:
+        self.staging = staging
+        self.target = ctypes.create_string_buffer(staging.nbytes)
+        self.copies = NativeCopies(0, address(staging.buffer))
+        self.request = NativeRequest(
+            address(staging.buffer),
+            0,
+            ctypes.addressof(staging.done),
+            ctypes.addressof(self.target),
+        )
+
+    def ask(self, sources: Sequence[tuple[int, int]]) -> None:
+        """Have the beginnings of buffers copied, each to a slot of its own."""
+        self.copies.count, self.request.nbytes = len(sources), SLOT * len(sources)
+        parts = self.copies.parts
+        for number, (buffer, nbytes) in enumerate(sources):
+            parts[3 * number : 3 * number + 3] = buffer, SLOT * number, nbytes
 
 
 class _ErrorSlot:
@@ -268,5 +376,11 @@ _PUT = ctypes.PYFUNCTYPE(
 )
 _ENCODE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SUBMIT = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_MAP = ctypes.PYFUNCTYPE(None, *(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p))
+_UNMAP = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 # These let others have it: the thread may be told of an error, by Python, before they return.
 _STATE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+_FETCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MAPPED = ctypes.CFUNCTYPE(
+    ctypes.c_void_p, *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+)

@@ -32,12 +32,15 @@ _MOST: Final = 64
 """Items of one command buffer."""
 _ON_THEIR_WAY: Final = 2
 """Submissions after which more items are waited for."""
-_POLLS: Final = 100
-"""Looks at the device, of one to three microseconds, after which that has been long."""
+_POLLS: Final = 3000
+"""Looks at the device, of one to three microseconds, after which that has been long: some 5 ms."""
 _SPINNING_POLLS: Final = 3000
 """The same, after which who waits for the device sleeps: what wakes them takes some 30 us."""
 
-FUNCTIONS: Final = ("put", "serve", "flush", "finish", "encode_one", "submit")
+FUNCTIONS: Final = (
+    *("put", "serve", "flush", "finish", "encode_one", "submit", "fetch"),
+    *("map", "mapped", "unmap"),
+)
 
 _MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
     platform.machine().lower(), platform.machine().lower()
@@ -70,6 +73,11 @@ declare void @wgpuComputePassEncoderEnd(ptr)
 declare void @wgpuComputePassEncoderRelease(ptr)
 declare ptr @wgpuCommandEncoderFinish(ptr, ptr)
 declare void @wgpuCommandEncoderRelease(ptr)
+declare void @wgpuCommandEncoderCopyBufferToBuffer(ptr, ptr, i64, ptr, i64, i64)
+declare i64 @wgpuBufferMapAsync(ptr, i64, i64, i64, {_LARGE})
+declare ptr @wgpuBufferGetMappedRange(ptr, i64, i64)
+declare void @wgpuBufferUnmap(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @wgpuQueueSubmit(ptr, i64, ptr)
 declare i64 @wgpuQueueOnSubmittedWorkDone(ptr, {_LARGE})
 declare void @wgpuCommandBufferRelease(ptr)
@@ -109,6 +117,31 @@ dispatch:
 out:
   ret void
 }
+define internal void @copy_all(ptr %encoder, ptr %copies) {
+entry:
+  %p_staging = getelementptr i8, ptr %copies, i64 8
+  %p_first = getelementptr i8, ptr %copies, i64 16
+  %count = load i64, ptr %copies
+  %staging = load ptr, ptr %p_staging
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %after, %copy ]
+  %is_left = icmp ult i64 %k, %count
+  br i1 %is_left, label %copy, label %out
+copy:
+  %at = getelementptr { ptr, i64, i64 }, ptr %p_first, i64 %k
+  %at_offset = getelementptr i8, ptr %at, i64 8
+  %at_nbytes = getelementptr i8, ptr %at, i64 16
+  %source = load ptr, ptr %at
+  %offset = load i64, ptr %at_offset
+  %nbytes = load i64, ptr %at_nbytes
+  call void @wgpuCommandEncoderCopyBufferToBuffer(ptr %encoder, ptr %source, i64 0, ptr %staging,
+    i64 %offset, i64 %nbytes)
+  %after = add i64 %k, 1
+  br label %next
+out:
+  ret void
+}
 define internal void @end_pass(ptr %pass) {
 entry:
   %is_open = icmp ne ptr %pass, null
@@ -131,8 +164,8 @@ entry:
   %encoder = call ptr @wgpuDeviceCreateCommandEncoder(ptr %device, ptr null)
   br label %next
 next:
-  %k = phi i64 [ 0, %entry ], [ %after, %dispatch ]
-  %open = phi ptr [ null, %entry ], [ %pass, %dispatch ]
+  %k = phi i64 [ 0, %entry ], [ %after, %dispatched ]
+  %open = phi ptr [ null, %entry ], [ %left_open, %dispatched ]
   %is_left = icmp ult i64 %k, %count
   br i1 %is_left, label %each, label %finish
 each:
@@ -157,6 +190,16 @@ begin:
 dispatch:
   %pass = phi ptr [ %open, %look ], [ %begun, %begin ]
   call void @dispatch_all(ptr %pass, ptr %item)
+  %p_copies = getelementptr i8, ptr %item, i64 24
+  %copies = load ptr, ptr %p_copies
+  %copies_any = icmp ne ptr %copies, null
+  br i1 %copies_any, label %copy, label %dispatched
+copy:
+  call void @end_pass(ptr %pass)
+  call void @copy_all(ptr %encoder, ptr %copies)
+  br label %dispatched
+dispatched:
+  %left_open = phi ptr [ %pass, %dispatch ], [ null, %copy ]
   %after = add i64 %k, 1
   br label %next
 finish:
@@ -213,6 +256,85 @@ leave:
 }}
 """
 
+# Maps a buffer for reading (1) or writing (2): %done becomes 1 when it is mapped, or cannot be.
+_MAP = f"""
+define void @map(ptr %buffer, i64 %mode, i64 %nbytes, ptr %done) {{
+  %info = alloca %Info
+  %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
+  %at_callback = getelementptr %Info, ptr %info, i32 0, i32 2
+  %at_first = getelementptr %Info, ptr %info, i32 0, i32 3
+  %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
+  store ptr null, ptr %info
+  store i32 3, ptr %at_mode  ; AllowSpontaneous
+  store ptr @count_completed, ptr %at_callback
+  store ptr %done, ptr %at_first
+  store ptr null, ptr %at_second
+  store atomic i64 0, ptr %done seq_cst, align 8
+  %future = call i64 @wgpuBufferMapAsync(ptr %buffer, i64 %mode, i64 0, i64 %nbytes, {_LARGE} %info)
+  ret void
+}}
+define ptr @mapped(ptr %state, ptr %buffer, i64 %nbytes, ptr %done) {{
+entry:
+{_pointers("device")}
+  %device = load ptr, ptr %p_device
+  br label %look
+look:
+  %polls = phi i64 [ 0, %entry ], [ %more_polls, %wait ]
+  %now = load atomic i64, ptr %done seq_cst, align 8
+  %is_done = icmp ne i64 %now, 0
+  br i1 %is_done, label %give, label %ask
+ask:
+  %is_long = icmp uge i64 %polls, {_SPINNING_POLLS}
+  br i1 %is_long, label %sleep, label %wait
+wait:
+  %polled = call i32 @wgpuDevicePoll(ptr %device, i32 0, ptr null)
+{_PAUSE}
+  %more_polls = add i64 %polls, 1
+  br label %look
+sleep:
+  %slept = call i32 @wgpuDevicePoll(ptr %device, i32 1, ptr null)
+  %late = load atomic i64, ptr %done seq_cst, align 8
+  %is_late = icmp ne i64 %late, 0
+  br i1 %is_late, label %give, label %fail
+give:
+  %found = call ptr @wgpuBufferGetMappedRange(ptr %buffer, i64 0, i64 %nbytes)
+  ret ptr %found
+fail:
+  ret ptr null
+}}
+define void @unmap(ptr %buffer) {{
+  call void @wgpuBufferUnmap(ptr %buffer)
+  ret void
+}}
+"""
+
+# Submits commands that copy to a mappable buffer, waits, and reads it: 1, or 0 where that failed.
+# %request: the buffer, bytes, the word that says that it is mapped, and where its contents go.
+_FETCH = """
+define i64 @fetch(ptr %state, ptr %commands, ptr %request) {
+entry:
+  %p_nbytes = getelementptr i8, ptr %request, i64 8
+  %p_done = getelementptr i8, ptr %request, i64 16
+  %p_target = getelementptr i8, ptr %request, i64 24
+  %buffer = load ptr, ptr %request
+  %nbytes = load i64, ptr %p_nbytes
+  %done = load ptr, ptr %p_done
+  %target = load ptr, ptr %p_target
+  call void @submit(ptr %state, ptr %commands)
+  call void @map(ptr %buffer, i64 1, i64 %nbytes, ptr %done)
+  %found = call ptr @mapped(ptr %state, ptr %buffer, i64 %nbytes, ptr %done)
+  %is_there = icmp ne ptr %found, null
+  br i1 %is_there, label %copy, label %out
+copy:
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %found, i64 %nbytes, i1 false)
+  call void @wgpuBufferUnmap(ptr %buffer)
+  br label %out
+out:
+  %result = zext i1 %is_there to i64
+  ret i64 %result
+}
+"""
+
 # Puts an item into the ring: 0, or 1 where the ring is full.
 _PUT = f"""
 define i64 @put(ptr %state, ptr %dispatches, i64 %count, ptr %cleared) {{
@@ -232,9 +354,11 @@ store:
   %item = getelementptr i8, ptr %state, i64 %offset
   %p_count = getelementptr i8, ptr %item, i64 8
   %p_cleared = getelementptr i8, ptr %item, i64 16
+  %p_copies = getelementptr i8, ptr %item, i64 24
   store ptr %dispatches, ptr %item
   store i64 %count, ptr %p_count
   store ptr %cleared, ptr %p_cleared
+  store ptr null, ptr %p_copies
   %next = add i64 %head, 1
   store atomic i64 %next, ptr %p_head seq_cst, align 8
   %parked = load atomic i64, ptr %p_parked seq_cst, align 8
@@ -382,4 +506,6 @@ out:
 }}
 """
 
-TEXT: Final = f"{_DECLARED}{_DISPATCH_ALL}{_ENCODE}{_SUBMIT}{_PUT}{_SERVE}{_FLUSH}{_FINISH}"
+TEXT: Final = (
+    f"{_DECLARED}{_DISPATCH_ALL}{_ENCODE}{_SUBMIT}{_MAP}{_FETCH}{_PUT}{_SERVE}{_FLUSH}{_FINISH}"
+)

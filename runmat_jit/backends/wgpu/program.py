@@ -88,6 +88,13 @@ class WgpuProgramRunner:
         self._runner.submit(batch, stopwatch)
         return batch
 
+    def fetch(
+        self, memory: ProgramMemory, arrays: Sequence[DeviceArray], *, notes: bool
+    ) -> tuple[int, list[np.ndarray]]:
+        """Submit all launches and wait for the only elements of some arrays (see WgpuRunner)."""
+        batch = self._batch(memory, self.launches if notes else self._silent)
+        return self._runner.fetch(batch, arrays)
+
     def run(
         self, memory: ProgramMemory, *, notes: bool = True, stopwatch: Stopwatch | None = None
     ) -> int:

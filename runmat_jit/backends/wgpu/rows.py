@@ -38,8 +38,10 @@ def walks_of(kernel: Kernel) -> tuple[Instruction, ...]:
     walks = tuple(instruction for instruction in body if instruction.op in WALKS)
     if len(walks) < 2 or not any(walk.op == "total" for walk in walks):
         return ()
-    others = every_instruction([i for i in body if i.op not in WALKS])
-    if any(i.op in (*WALKS, "loop", "store") for i in others):
+    others = list(every_instruction([i for i in body if i.op not in WALKS]))
+    if any(i.op in (*WALKS, "loop") for i in others):
+        return ()
+    if any(i.op == "store" and not _is_result(i, walks) for i in others):
         return ()
     same = {tuple((a.number, a.literal) for a in walk.args) for walk in walks}
     lanes = {total_lanes([r.type for r in w.results]) for w in walks if w.op == "total"}
@@ -47,6 +49,12 @@ def walks_of(kernel: Kernel) -> tuple[Instruction, ...]:
     if len(same) > 1 or len(lanes) > 1 or any(i.op in ("loop", "if") for i in nested):
         return ()
     return walks if walks[0].args[0].literal == 0 else ()
+
+
+def _is_result(store: Instruction, walks: tuple[Instruction, ...]) -> bool:
+    """True for a store of one value for the cell, into memory that no walk touches."""
+    touched = {buffer_of(i) for walk in walks for i in inside(walk)}
+    return store.attrs["stride"] == 0 and buffer_of(store) not in touched
 
 
 def inside(walk: Instruction) -> Iterator[Instruction]:

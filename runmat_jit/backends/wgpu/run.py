@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -13,9 +14,11 @@ from runmat_jit.backends.wgpu.adapter import ALIGNMENT, error_of, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
 from runmat_jit.backends.wgpu.memory import DeviceArray, padded
+from runmat_jit.backends.wgpu.native_queue import MOST_FETCHED, SLOT
 from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
 from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
+from runmat_jit.backends.wgpu.staging import Staging, words
 from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of, put
 from runmat_jit.backends.wgpu.windows import Part, parts_of
@@ -222,6 +225,43 @@ class WgpuRunner:
             word = self.device.queue.read_buffer(batch.events, 0, 4)
         self.device.waited()
         return int(np.frombuffer(word, np.uint32)[0])
+
+    def fetch(self, batch: Batch, arrays: Sequence[DeviceArray]) -> tuple[int, list[np.ndarray]]:
+        """Submit a batch and wait for the only elements of some arrays.
+
+        Returns:
+            The word in which it noted events, and arrays of one element.
+
+        Raises:
+            DeviceLost: The device is gone.
+            BackendError: This, or what was submitted before, has failed.
+
+        """
+        queue, word = self.device.native, 0
+        if queue is None or batch.native is None or len(arrays) > MOST_FETCHED:
+            self.submit(batch)
+            word = self.happened(batch)
+            return word, [self.backend.memory.download(array) for array in arrays]
+        _ = self.device.handle  # which a forked process must not use
+        sources = [(array.buffer, words(array.nbytes)) for array in arrays]
+        sources += [(batch.events, 4)] if batch.notes else []
+        failed, found = queue.fetch(batch, sources, self._mappable)
+        if failed is not None:
+            raise error_of(self.device.info, failed)
+        self.device.count("gpu_submits", 1)
+        self.device.count("bytes_downloaded", sum(array.nbytes for array in arrays))
+        if batch.notes:
+            word = int.from_bytes(found[SLOT * len(arrays) :][:4], sys.byteorder)
+        return word, [
+            np.frombuffer(found, array.dtype, 1, SLOT * number)
+            for number, array in enumerate(arrays)
+        ]
+
+    def _mappable(self, nbytes: int) -> Staging:
+        """Make a buffer that the host can read."""
+        assert self.device.native is not None, "it is native code that reads it"
+        with errors_of(self.device.info):
+            return Staging(self.device, self.device.native, nbytes, reads=True)
 
     # -- one dispatch ----------------------------------------------------------------------------
     def _steps(self, runs: Iterable[KernelRun]) -> list[_Step]:

@@ -264,23 +264,51 @@ def _is_independent(grid: Instruction) -> bool:
 
 
 def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
-    """True if most of what lanes read and write are no vectors of memory.
+    """True if most of what lanes read from memory, and write there, are no vectors of it.
 
     Then threads that have one element each read side by side; those that add up a row do so if they
-    have it in registers then, too.
+    have it in registers then, too. A row that every iteration reads comes from a cache: it counts
+    for nothing.
     """
     if contract_of(kernel.body[-1]) is not None:
         return False
     if any(p.element == "bool" for p in kernel.parameters if not isinstance(p, Scalar)):
         return False
     wide, vectors, others = views_of(kernel, facts, lanes).wide, 0, 0
-    for instruction in every_instruction(kernel.body):
-        if instruction.op in ("load", "store") and instruction.attrs["stride"] != 0:
-            buffer = instruction.attrs["buffer"]
-            assert isinstance(buffer, Buffer | Table), "an access names its buffer"
-            vectors += buffer.name in wide
-            others += buffer.name not in wide
+    for instruction in streams(kernel.body[-1:], frozenset(), {}):
+        buffer = instruction.attrs["buffer"]
+        assert isinstance(buffer, Buffer | Table), "an access names its buffer"
+        vectors += buffer.name in wide
+        others += buffer.name not in wide
     return others > vectors
+
+
+def streams(
+    body: Sequence[Instruction], around: frozenset[int], known: dict[int, frozenset[int]]
+) -> Iterator[Instruction]:
+    """Yield accesses of lanes whose addresses change with all sequential loops and cells around.
+
+    Args:
+        body: Instructions, blocks included.
+        around: Numbers of the indices of these loops and cells.
+        known: Indices that values depend on, by their numbers; what is not there has none.
+
+    """
+    for instruction in body:
+        depends = frozenset().union(*[known.get(a.number, frozenset()) for a in instruction.args])
+        is_access = instruction.op in ("load", "store") and instruction.attrs["stride"] != 0
+        if is_access and around <= known.get(instruction.args[0].number, frozenset()):
+            yield instruction
+        block = instruction.block
+        if block is not None:
+            inner = around
+            if block.index is not None and instruction.op in ("grid", "loop"):
+                inner = around | {block.index.number}
+                depends |= {block.index.number}
+                known[block.index.number] = depends
+            known |= {carried.number: depends for carried in block.carried}
+            yield from streams(block.body, inner, known)
+        known |= {result.number: depends for result in instruction.results}
 
 
 def totals(body: Sequence[Instruction]) -> Iterator[Instruction]:

@@ -623,7 +623,9 @@ class EntryMaker:
             np.zeros((), np.int64) if slot in drawn else self.input(slot, how)
             for slot, how in step.inputs
         ]
-        self.take_outputs(step, self.write.draw(step.program, inputs, draws))
+        generic = [scalar for _, scalar in step.outputs]
+        found = self.write.run(step.program, inputs, generic, step.warn, draws=draws)
+        self.take_outputs(step, found)
 
     def generator(self, template: Any) -> int:
         """Register with a generator of the call, or from outside."""
