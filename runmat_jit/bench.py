@@ -83,6 +83,8 @@ def _measure(options: Namespace, console: Console) -> int:
                 sys.stderr.write(f"error: {error}: nothing is timed\n")
                 return 1
             progress.advance(task)
+            if options.json:  # what has been measured outlives an interruption
+                results.write(results.of_measurements(measured, {}), options.json)
         kept.close()
         lost = {}
         for name in regrets:
