@@ -31,6 +31,7 @@ from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import ArgumentError, BackendError
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.protocols import Get
+from runmat_jit.core.types import c_strides
 from runmat_jit.runtime.arrays import Residence, ResidentArray, adopted, residence_of, to_host
 from runmat_jit.runtime.session import current_session
 
@@ -219,18 +220,18 @@ def asarray(x: Any, device: str | None = None, dtype: Any = None) -> Array:
         x = x._show()
     else:
         home = default_device() if device is None else chosen(device)
-    contents = np.array(x, dtype, order="C", subok=False)
+    contents = np.asarray(x, dtype, order="C")
     if not is_traceable(contents):
         raise ArgumentError(
             f"elements of {contents.dtype} stay in ndarrays; pass dtype= with a type of numbers"
         )
-    memory = adopted(contents, home)
-    residence = residence_of(memory)
-    if home == "gpu" and residence is not None:
-        gpu = current_session().gpu
-        with gpu.lock:
-            residence.on_device(gpu)
-    return Array._over(memory)
+    if home != "gpu" or not contents.size:
+        return Array._over(adopted(np.array(contents, order="C", subok=False), home))
+    gpu = current_session().gpu
+    with gpu.lock:  # the device's copy is the only one
+        residence = Residence.of_device(gpu, gpu.backend.memory.upload(contents))
+    strides = tuple([stride * contents.itemsize for stride in c_strides(contents.shape)])
+    return Array._on(residence, contents.dtype, contents.shape, strides)
 
 
 def chosen(device: str) -> str:

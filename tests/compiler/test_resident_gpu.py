@@ -332,9 +332,9 @@ def test_writes_are_done_once_where_the_device_fails(gpu, monkeypatch):
 
 def test_a_lost_device_loses_what_was_on_it_alone_and_says_so(own_gpu):
     decorated = runmat.jit(smooth, device="gpu")
-    a = runmat.asarray(ramp(5), "gpu")
+    a, never_read = (runmat.asarray(ramp(5), "gpu") for _ in range(2))
     only_there, read = decorated(decorated(a)), decorated(a)
-    expected = np.array(read)
+    expected, _ = np.array(read), np.array(a)
     own_gpu.backend.device.close()
     np.testing.assert_array_equal(a, ramp(5))
     np.testing.assert_array_equal(read, expected)
@@ -342,6 +342,8 @@ def test_a_lost_device_loses_what_was_on_it_alone_and_says_so(own_gpu):
     for use in (np.asarray, decorated, lambda x: x + 1, repr):
         with pytest.raises(runmat.BackendError, match="lost with the device"):
             use(only_there)
+        with pytest.raises(runmat.BackendError, match="lost with the device"):
+            use(never_read)
 
 
 def test_arrays_of_another_session_are_taken(gpu):

@@ -102,6 +102,12 @@ def order(printer: Printer, reads: set[str], writes: set[str]) -> None:
 
 
 # -- addresses -----------------------------------------------------------------------------------
+def begin_of(printer: Printer, instruction: Instruction) -> tuple[Memory, str]:
+    """The memory of an access, and the name of its index there."""
+    access = _access(printer, instruction)
+    return access.memory, access.base
+
+
 def _access(printer: Printer, instruction: Instruction) -> _Access:
     """The access, its index named."""
     memory, stride = printer.memory_of(instruction), instruction.attrs["stride"]

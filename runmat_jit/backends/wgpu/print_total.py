@@ -8,6 +8,7 @@ itself, so that the result is uniform without another exchange.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from runmat_jit.backends.wgpu.cells import touched
@@ -53,8 +54,11 @@ class _Total:
 
 def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
     """Reduce ``[lo, hi)``: steps of blocks, then blocks, then lanes."""
-    lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
     order(printer, *touched([instruction]))
+    if printer.schedule.team == 1:
+        _print_own_row(printer, instruction, body)
+        return
+    lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
     threads = threads_of_a_block(instruction, printer.lanes)
     total = _Total(
         instruction,
@@ -74,6 +78,26 @@ def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
         _print_blocks_at_once(printer, total)
     for result, accumulator in zip(instruction.results, total.accumulators, strict=True):
         printer.bind(result, _fold_lanes(printer, total, accumulator))
+
+
+def _print_own_row(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """Reduce a row of one thread, which has each logical lane in a register of its own, or none."""
+    block, combines = block_of(instruction), instruction.attrs["combines"]
+    assert isinstance(combines, tuple), "a total names how it combines"
+    accumulators = [
+        _Accumulator(op, result.type, "")
+        for op, result in zip(combines, instruction.results, strict=True)
+    ]
+    vectors: list[list[str]] = [[] for _ in accumulators]
+
+    def add(_live: str) -> None:
+        for held, value in zip(vectors, block.yields, strict=True):
+            held.append(printer.name(printer.operand(value, lane=True)))
+
+    print_walk(printer, instruction, body, add)
+    places = threads_of_a_block(instruction, printer.lanes)
+    for result, accumulator, held in zip(instruction.results, accumulators, vectors, strict=True):
+        printer.bind(result, _fold(printer, accumulator, held, places))
 
 
 def _accumulators(printer: Printer, instruction: Instruction) -> tuple[_Accumulator, ...]:
@@ -163,7 +187,8 @@ def _print_row(printer: Printer, total: _Total, finish: Callable[[list[str]], No
         yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
         for name, x, accumulator in zip(partial, yields, total.accumulators, strict=True):
             text = combine(printer, accumulator, name, x)
-            printer.line(f"{name} = select({name}, {text}, {live});")
+            whole = printer.schedule.full
+            printer.line(f"{name} = {text if whole else f'select({name}, {text}, {live})'};")
 
     print_walk(printer, total.walk, total.body, add)
     finish(partial)
@@ -253,10 +278,17 @@ _INFIX = {"add": "+", "mul": "*", "and": "&", "or": "|"}
 def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> str:
     """Halve the logical lanes: vectors of threads first, then the lanes of one vector."""
     vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(total.threads)]
-    while len(vectors) > 1:
-        half = len(vectors) // 2
-        pairs = zip(vectors[:half], vectors[half:], strict=True)
-        vectors = [printer.let(combine(printer, accumulator, a, b)) for a, b in pairs]
+    return _fold(printer, accumulator, vectors, total.threads)
+
+
+def _fold(printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int) -> str:
+    """Halve ``places`` vectors, of which those at the end may be missing, then lanes of one."""
+    while places > 1:
+        places //= 2
+        both = itertools.zip_longest(vectors[:places], vectors[places:])
+        vectors = [
+            a if b is None else printer.let(combine(printer, accumulator, a, b)) for a, b in both
+        ]
     lanes = [printer.component(vectors[0], j) for j in range(printer.lanes)]
     while len(lanes) > 1:
         half = len(lanes) // 2

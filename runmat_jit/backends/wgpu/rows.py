@@ -7,14 +7,15 @@ of ``total`` says, and what one walk loads the next one has in registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.primitives import TOTAL_STEPS, total_lanes
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.walk import every_instruction, stored_values
 
 MOST_LINES = 4_000
 """Instructions of all walks with all their steps, up to which a shader is compiled in good time."""
@@ -29,14 +30,14 @@ class Place:
     formula: str
 
 
-def walks_of(kernel: Kernel) -> tuple[Instruction, ...]:
-    """The walks of a cell, if it does nothing but walk one range several times; else none."""
+def walks_of(kernel: Kernel, least: int = 2) -> tuple[Instruction, ...]:
+    """The walks of a cell, if it only walks one range, at least so many times; else none."""
     top = kernel.body[-1]
     if top.op != "grid" or top.block is None:
         return ()
     body = top.block.body
     walks = tuple(instruction for instruction in body if instruction.op in WALKS)
-    if len(walks) < 2 or not any(walk.op == "total" for walk in walks):
+    if len(walks) < least or not any(walk.op == "total" for walk in walks):
         return ()
     others = list(every_instruction([i for i in body if i.op not in WALKS]))
     if any(i.op in (*WALKS, "loop") for i in others):
@@ -64,24 +65,28 @@ def inside(walk: Instruction) -> Iterator[Instruction]:
 
 
 def steps_of(kernel: Kernel, length: int | None) -> int:
-    """Vectors of a row that a thread holds, a power of two; 0 where rows stay in memory."""
-    walks = walks_of(kernel)
+    """Vectors of a row that a thread holds at most; 0 where rows stay in memory."""
+    walks = walks_of(kernel, least=1)
     if not walks or not length:
         return 0
     lanes = next(total_lanes([r.type for r in w.results]) for w in walks if w.op == "total")
-    steps = 1
-    while steps < min(-(-length // lanes), TOTAL_STEPS):
-        steps *= 2
+    steps = min(-(-length // lanes), TOTAL_STEPS)
     lines = steps * sum(1 for walk in walks for _ in inside(walk))
     return steps if lines <= MOST_LINES else 0
 
 
 @slotted
 class Rows:
-    """What is known while a cell is printed: names of values, one a step, by their place."""
+    """What is known while a cell is printed: names of values, one a step, by their place.
+
+    ``passing``: stores, by identity, whose values the next walks have in registers and replace.
+    ``staged``: accesses, by identity, of rows that a workgroup copies together.
+    """
 
     steps: int
     known: dict[Place, list[str]] = field(default_factory=dict)
+    passing: frozenset[int] = frozenset()
+    staged: frozenset[int] = frozenset()
 
     def forget(self, buffer: str) -> None:
         """A walk has stored into a buffer."""
@@ -89,9 +94,68 @@ class Rows:
             del self.known[place]
 
 
-def rows_of(steps: int) -> Rows | None:
-    """The state before the first walk; None where rows stay in memory."""
-    return Rows(steps) if steps else None
+def rows_of(
+    kernel: Kernel, steps: int, shared: Collection[str], staged: frozenset[int]
+) -> Rows | None:
+    """The state before the first walk; None where rows stay in memory.
+
+    ``shared``: buffers that share memory with others that are written; ``staged`` as of Rows.
+    """
+    if not steps:
+        return None
+    walks = walks_of(kernel, least=1)
+    passing = {
+        id(store)
+        for number, walk in enumerate(walks)
+        for store, place in kept_stores(walk)
+        if place.buffer not in shared
+        and not is_touched_after(store, walk)
+        and _is_replaced(place, walks[number + 1 :])
+    }
+    return Rows(steps, passing=frozenset(passing), staged=staged)
+
+
+def kept_stores(walk: Instruction) -> list[tuple[Instruction, Place]]:
+    """Stores of every lane that are the only ones of a walk into their buffers."""
+    assert walk.block is not None, "a walk has a body"
+    names = [buffer_of(each) for each in inside(walk) if each.op == "store"]
+    found = []
+    for instruction in walk.block.body:
+        if instruction.op == "store" and names.count(buffer_of(instruction)) == 1:
+            place = place_of(instruction, walk)
+            if place is not None and len(stored_values(instruction)) == 1:
+                found.append((instruction, place))
+    return found
+
+
+def is_touched_after(store: Instruction, walk: Instruction) -> bool:
+    """True if what is stored may be read from memory in the same walk."""
+    later = itertools.dropwhile(lambda each: each is not store, inside(walk))
+    return any(
+        buffer_of(store) in {buffer_of(each), *_others(each)}
+        for each in itertools.islice(later, 1, None)
+    )
+
+
+def _is_replaced(place: Place, walks: Sequence[Instruction]) -> bool:
+    """True if walks load what is stored at a place from there alone, and then store it anew."""
+    for walk in walks:
+        assert walk.block is not None, "a walk has a body"
+        direct = {id(each) for each in walk.block.body}
+        for each in inside(walk):
+            if place.buffer not in {buffer_of(each), *_others(each)}:
+                continue
+            if id(each) not in direct or place_of(each, walk) != place:
+                return False
+            if each.op == "store":
+                return True
+    return False
+
+
+def _others(instruction: Instruction) -> set[str]:
+    """Buffers that an instruction names by other attributes."""
+    named = (instruction.attrs.get(attr) for attr in ("left", "right", "table"))
+    return {each.name for each in named if isinstance(each, Buffer)}
 
 
 def place_of(access: Instruction, walk: Instruction) -> Place | None:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runmat_jit.backends.wgpu.cells import cells_of
 from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
-from runmat_jit.backends.wgpu.rows import steps_of, walks_of
+from runmat_jit.backends.wgpu.rows import (
+    is_touched_after,
+    kept_stores,
+    place_of,
+    steps_of,
+    walks_of,
+)
+from runmat_jit.backends.wgpu.staged import KINDS, tile_bytes
 from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import CORES, WARP, WORKGROUP
@@ -107,6 +114,10 @@ class Schedule:
     """Threads that hold a block of such a row."""
     tile: Tile | None = None
     """Of the products of cells; None where cells are no products."""
+    full: bool = False
+    """All vectors of all threads of a row are there: nothing is masked."""
+    staged: bool = False
+    """Threads that have a row each copy all of them together, through workgroup memory."""
     down: int = 1
     """Threads of a team one below another: each has other iterations of an independent loop."""
 
@@ -137,7 +148,7 @@ def schedule_for(
     lanes = lanes_of_a_thread(kernel)
     if not limits.software and _reads_between_vectors(kernel, facts, lanes):
         adds = any(totals(kernel.body))
-        lanes = lanes if adds and not _rows(kernel, 1, longest or {}, limits)[0] else 1
+        lanes = lanes if adds and not _rows(kernel, 1, longest or {}, limits).steps else 1
     contract = contract_of(kernel.body[-1])
     if contract is not None:
         tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
@@ -149,19 +160,20 @@ def schedule_for(
         team = min(WORKGROUP, limits.threads)
         return Schedule(lanes, team, team, down=team // _ACROSS)
     cells = cells_of(kernel)
-    steps, block, team = _rows(kernel, lanes, longest or {}, limits)
-    if not steps:
-        team = _team(kernel, lanes, longest or {}, limits)
+    held = _rows(kernel, lanes, longest or {}, limits)
+    team = held.team if held.steps else _team(kernel, lanes, longest or {}, limits)
+    if team == 1 and lanes == 1:
+        return _staged(kernel, held.steps, limits)
     threads = team
     if not cells.one_team:
         while threads * 2 <= min(WORKGROUP, limits.threads):
             threads *= 2
-    while threads > team and shared_bytes(kernel, lanes, team) * (threads // team) > (
+    while threads > team > 1 and shared_bytes(kernel, lanes, team) * (threads // team) > (
         limits.shared_bytes
     ):
         threads //= 2
-    if steps:
-        return Schedule(lanes, threads, team, steps=steps, block=block)
+    if held.steps:
+        return Schedule(lanes, threads, team, steps=held.steps, block=held.block, full=held.full)
     if limits.software or cells.total_instructions > _SHORT_BODY:
         return Schedule(lanes, threads, team)
     return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
@@ -215,28 +227,84 @@ def _tile_for(
     return min(fitting_tiles(contract, lanes, limits), key=product_us)
 
 
-def _rows(
-    kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
-) -> tuple[int, int, int]:
-    """Vectors of a row in a thread's registers, threads of a block, and of the team for a row.
+def _staged(kernel: Kernel, steps: int, limits: Limits) -> Schedule:
+    """The schedule of rows of one thread each, of elements between vectors."""
+    kinds = {buffer_of_access(each).element for each in staged_instructions(kernel)}
+    threads = min(WORKGROUP, limits.threads)
+    while threads > WARP and tile_bytes(steps, threads, len(kinds)) > limits.shared_bytes // 2:
+        threads //= 2
+    staged = tile_bytes(steps, threads, len(kinds)) <= limits.shared_bytes
+    return Schedule(1, threads, 1, steps=steps, full=True, staged=staged and bool(kinds))
 
-    No vectors where rows stay in memory. A software adapter has no registers to gain.
+
+def staged_accesses(kernel: Kernel) -> frozenset[int]:
+    """Accesses, by identity, of rows that a workgroup copies together."""
+    return frozenset(map(id, staged_instructions(kernel)))
+
+
+def staged_instructions(kernel: Kernel) -> list[Instruction]:
+    """Accesses of walks to rows of elements of 4 bytes, of which each cell has its own.
+
+    Of stores those that are the only ones of a walk into their buffers, and the last accesses.
     """
-    walks = walks_of(kernel)
+    found = []
+    changing = set(map(id, streams(kernel.body[-1:], frozenset(), {})))
+    for walk in walks_of(kernel, least=1):
+        assert walk.block is not None, "a walk has a body"
+        kept = {id(s) for s, _ in kept_stores(walk) if not is_touched_after(s, walk)}
+        found += [
+            each
+            for each in walk.block.body
+            if (each.op == "load" or id(each) in kept)
+            and id(each) in changing
+            and place_of(each, walk) is not None
+            and buffer_of_access(each).element in KINDS
+        ]
+    return found
+
+
+def buffer_of_access(access: Instruction) -> Buffer | Table:
+    """The buffer or table that a load or store names."""
+    buffer = access.attrs["buffer"]
+    assert isinstance(buffer, Buffer | Table), "an access names its buffer"
+    return buffer
+
+
+@frozen
+class _HeldRow:
+    """A row in registers: vectors of a thread, threads of a block and of the row; no tails."""
+
+    steps: int = 0
+    block: int = 1
+    team: int = 1
+    full: bool = False
+
+
+def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits) -> _HeldRow:
+    """How rows lie in registers; no vectors where they stay in memory.
+
+    A software adapter has no registers to gain. A row of no more elements than a ``total`` has
+    lanes is one thread's, which waits for no other. One that is walked once gains if it is one
+    block: all of its loads are under way together.
+    """
+    walks = walks_of(kernel, least=1)
     if not walks or limits.software:
-        return 0, 1, 1
+        return _HeldRow()
     block = walks[0].block
     assert block is not None, "a walk has a body"
     assert block.index is not None, "a walk counts"
     length = longest.get(block.index.number, 0)
-    threads = next(threads_of_a_block(w, lanes) for w in walks if w.op == "total")
-    team = threads
-    while team * lanes * TOTAL_STEPS < length:
-        team *= 2
+    total = next(walk for walk in walks if walk.op == "total")
+    places, threads = total_lanes([r.type for r in total.results]), threads_of_a_block(total, lanes)
+    if 0 < length <= places and length % lanes == 0:
+        return _HeldRow(length // lanes, full=True)
+    blocks = -(-length // (places * TOTAL_STEPS))
+    team = threads * blocks
     fits = shared_bytes(kernel, lanes, team) <= limits.shared_bytes
-    if team > min(WORKGROUP, limits.threads) or not fits:
-        return 0, 1, 1
-    return steps_of(kernel, length), threads, team
+    if team > min(WORKGROUP, limits.threads) or not fits or (len(walks) < 2 and blocks > 1):
+        return _HeldRow()
+    steps = steps_of(kernel, length)
+    return _HeldRow(steps, threads, team, full=length == steps * places * blocks)
 
 
 def lanes_of_a_thread(kernel: Kernel) -> int:
@@ -276,10 +344,9 @@ def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
         return False
     wide, vectors, others = views_of(kernel, facts, lanes).wide, 0, 0
     for instruction in streams(kernel.body[-1:], frozenset(), {}):
-        buffer = instruction.attrs["buffer"]
-        assert isinstance(buffer, Buffer | Table), "an access names its buffer"
-        vectors += buffer.name in wide
-        others += buffer.name not in wide
+        name = buffer_of_access(instruction).name
+        vectors += name in wide
+        others += name not in wide
     return others > vectors
 
 
@@ -328,7 +395,9 @@ def shared_slots(total: Instruction, schedule: Schedule) -> int:
 
 
 def shared_bytes(kernel: Kernel, lanes: int, team: int) -> int:
-    """Workgroup memory of one team: all totals use the same."""
+    """Workgroup memory of one team: all totals use the same. A team of one thread needs none."""
+    if team == 1:
+        return 0
     schedule = Schedule(lanes, team, team)
     by_type: dict[str, int] = {}
     for total in totals(kernel.body):

@@ -10,7 +10,7 @@ from tests.backends.wgpu.shaders import hardware_runner, run
 
 pytestmark = pytest.mark.usefixtures("adapter")
 
-LENGTHS = (1, 3, 31, 64, 1000, 1001, 1024, 2052, 5000, 16_384)
+LENGTHS = (1, 3, 27, 31, 32, 33, 60, 64, 65, 1000, 1001, 1024, 2052, 5000, 16_384)
 
 
 def spread(element, *, in_place=False, gap=0):
