@@ -57,7 +57,8 @@ def test_number(length, benchmark):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_number_of_torch(length, benchmark, cuda):
     compiled = cuda.compile(lambda x: cuda.nn.functional.huber_loss(x, cuda.zeros_like(x)))
-    numbers(length, benchmark, lambda x: compiled(x).item(), cuda.from_numpy(vector(length)).cuda())
+    x = cuda.from_numpy(vector(length)).cuda()
+    numbers(length, benchmark, lambda x: compiled(x).item(), x)
 
 
 @pytest.mark.parametrize("nbytes", NBYTES)

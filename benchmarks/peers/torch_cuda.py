@@ -166,7 +166,7 @@ def implement(name: str, program: Program) -> Implementation:
     return Implementation(
         "torch_cuda",
         {"torch": torch.__version__},
-        torch.compile(function),
+        torch.compile(function, dynamic=False),
         threads=0,
         prepare=on_device,
         to_numpy=to_numpy,
