@@ -26,6 +26,8 @@ from benchmarks.programs import programs
 
 MOST_BYTES = 1 << 28
 """Bytes of the arguments of one round at most."""
+BUSY = 0.3
+"""Seconds that a device is kept busy before it is measured, at least: it may be slow at first."""
 PATIENCE = 100
 """Seconds that a peer may take, to compile first of all."""
 COUNTERS = ("kernel_launches", "loops_run", "bytes_moved", "kernels_compiled", "programs_built")
@@ -93,7 +95,9 @@ class Measured:
         The arguments are made before, as far as they fit. A device is kept busy before.
         """
         if self.implementation.resident:
-            self._seconds(calls)
+            begin, before = perf_counter(), float("inf")
+            while (now := self._seconds(calls)) < 0.97 * before or perf_counter() - begin < BUSY:
+                before = now
         return self._seconds(calls)
 
     def _seconds(self, calls: int) -> float:

@@ -22,8 +22,8 @@ from runmat_jit.backends.wgpu.rows import (
 from runmat_jit.kernel.ir import Instruction
 from runmat_jit.kernel.walk import every_instruction, stored_values
 
-Finish = Callable[[str], None]
-"""Takes what a step has computed; given the mask of the lanes that are there."""
+Finish = Callable[[str | None], None]
+"""Takes what a step has computed; given the mask of the lanes that are there, if not all are."""
 
 
 def print_lanes_or_walk(printer: Printer, instruction: Instruction, body: Body) -> None:
@@ -47,12 +47,14 @@ def print_walk(printer: Printer, walk: Instruction, body: Body, finish: Finish) 
     indices = [
         printer.let(f"{first} + {k * stride}", "i") if k else first for k in range(rows.steps)
     ]
-    masks: list[str | None] = [None] * rows.steps
-    if not printer.schedule.full:
-        masks = [
-            printer.splat("bool", f"{index} < {hi}") if whole else mask_below(printer, index, hi)
-            for index in indices
-        ]
+    masks: list[str | None] = [
+        printer.splat("bool", f"{index} < {hi}") if whole else mask_below(printer, index, hi)
+        for index in indices
+    ]
+    if printer.schedule.full:
+        masks = [None] * rows.steps
+    elif printer.schedule.team == threads:  # the one block of the row has all steps but the last
+        masks[:-1] = [None] * (rows.steps - 1)
     early, places = _early(rows, walk)
     for instruction in early:
         place = places.get(id(instruction))
@@ -151,7 +153,7 @@ def _print_rest(
                 for store, place in kept:
                     (value,) = stored_values(store)
                     names[place].append(printer.name(printer.operand(value, lane=True)))
-            finish(printer.live or "true")
+            finish(printer.live)
     for store, place in together:
         store_rows(printer, *_begin(printer, walk, store, body), names[place])
     for buffer in stored_by(walk):

@@ -90,7 +90,7 @@ def _print_own_row(printer: Printer, instruction: Instruction, body: Body) -> No
     ]
     vectors: list[list[str]] = [[] for _ in accumulators]
 
-    def add(_live: str) -> None:
+    def add(_live: str | None) -> None:
         for held, value in zip(vectors, block.yields, strict=True):
             held.append(printer.name(printer.operand(value, lane=True)))
 
@@ -183,12 +183,11 @@ def _print_row(printer: Printer, total: _Total, finish: Callable[[list[str]], No
     """The block of this thread, whose elements are in registers."""
     partial = _declare(printer, total)
 
-    def add(live: str) -> None:
+    def add(live: str | None) -> None:
         yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
         for name, x, accumulator in zip(partial, yields, total.accumulators, strict=True):
             text = combine(printer, accumulator, name, x)
-            whole = printer.schedule.full
-            printer.line(f"{name} = {text if whole else f'select({name}, {text}, {live})'};")
+            printer.line(f"{name} = {f'select({name}, {text}, {live})' if live else text};")
 
     print_walk(printer, total.walk, total.body, add)
     finish(partial)

@@ -369,9 +369,10 @@ def streams(
         block = instruction.block
         if block is not None:
             inner = around
-            if block.index is not None and instruction.op in ("grid", "loop"):
-                inner = around | {block.index.number}
-                depends |= {block.index.number}
+            if block.index is not None:
+                if instruction.op in ("grid", "loop"):
+                    inner = around | {block.index.number}
+                    depends |= {block.index.number}
                 known[block.index.number] = depends
             known |= {carried.number: depends for carried in block.carried}
             yield from streams(block.body, inner, known)
