@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
+from runmat_jit.backends.wgpu.print_extreme import Extreme, is_keyed
 from runmat_jit.backends.wgpu.print_memory import order
 from runmat_jit.backends.wgpu.print_rows import print_walk
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer, literal
@@ -182,15 +183,37 @@ def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]],
 def _print_row(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
     """The block of this thread, whose elements are in registers."""
     partial = _declare(printer, total)
+    extremes = {
+        number: Extreme(printer, accumulator.op)
+        for number, accumulator in enumerate(total.accumulators)
+        if is_keyed(printer, accumulator.op, accumulator.kind)
+    }
+    taken: list[tuple[list[str], str | None]] = []
 
     def add(live: str | None) -> None:
         yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
-        for name, x, accumulator in zip(partial, yields, total.accumulators, strict=True):
-            text = combine(printer, accumulator, name, x)
-            printer.line(f"{name} = {f'select({name}, {text}, {live})' if live else text};")
+        taken.append((yields, live))
+        for number, x in enumerate(yields):
+            if number in extremes:
+                extremes[number].add(x, live)
+            else:
+                _take(printer, total.accumulators[number], partial[number], x, live)
 
     print_walk(printer, total.walk, total.body, add)
+    for number, extreme in extremes.items():
+        printer.line(f"{partial[number]} = {extreme.value()};")
+        with printer.nest(f"if ({printer.any_of(extreme.is_tie())})"):  # of zeros: in order
+            accumulator = total.accumulators[number]
+            printer.line(f"{partial[number]} = {_identity(printer, accumulator)};")
+            for yields, live in taken:
+                _take(printer, accumulator, partial[number], yields[number], live)
     finish(partial)
+
+
+def _take(printer: Printer, accumulator: _Accumulator, name: str, x: str, live: str | None) -> None:
+    """Combine a variable with the live lanes of a value."""
+    text = combine(printer, accumulator, name, x)
+    printer.line(f"{name} = {f'select({name}, {text}, {live})' if live else text};")
 
 
 def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
@@ -249,12 +272,16 @@ def _combined(printer: Printer, total: _Total, index: str, partial: list[str]) -
 def _declare(printer: Printer, total: _Total) -> list[str]:
     names = []
     for accumulator in total.accumulators:
-        scalar = WGSL_TYPES[accumulator.kind]
-        start = literal(identity(accumulator.op, accumulator.kind), accumulator.kind)
         names.append(printer.fresh("a"))
-        vector = printer.vector(scalar)
-        printer.line(f"var {names[-1]}: {vector} = {printer.splat(scalar, start)};")
+        vector = printer.vector(WGSL_TYPES[accumulator.kind])
+        printer.line(f"var {names[-1]}: {vector} = {_identity(printer, accumulator)};")
     return names
+
+
+def _identity(printer: Printer, accumulator: _Accumulator) -> str:
+    """What changes nothing that is combined with it, in every lane."""
+    start = literal(identity(accumulator.op, accumulator.kind), accumulator.kind)
+    return printer.splat(WGSL_TYPES[accumulator.kind], start)
 
 
 # -- combining -----------------------------------------------------------------------------------
@@ -282,6 +309,24 @@ def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> s
 
 def _fold(printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int) -> str:
     """Halve ``places`` vectors, of which those at the end may be missing, then lanes of one."""
+    if not is_keyed(printer, accumulator.op, accumulator.kind):
+        return _fold_in_order(printer, accumulator, vectors, places)
+    extreme = Extreme(printer, accumulator.op)
+    for vector in vectors:
+        extreme.add(vector, None)
+    key, other = extreme.over_lanes()
+    result = printer.fresh("r")
+    printer.line(f"var {result} = {extreme.value_of(key, other, lane=False)};")
+    with printer.nest(f"if ({extreme.tie_of(key)})"):
+        exact = _fold_in_order(printer, accumulator, vectors, places)
+        printer.line(f"{result} = {exact};")
+    return printer.let(result)
+
+
+def _fold_in_order(
+    printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int
+) -> str:
+    """The same by the operation itself."""
     while places > 1:
         places //= 2
         both = itertools.zip_longest(vectors[:places], vectors[places:])

@@ -28,6 +28,8 @@ _SMALLEST_GROUP = 2 * WARP
 """Threads of a workgroup whose control flow depends on its cell."""
 _ACROSS = WARP // 2
 """Threads beside each other where others are below them: half of what memory gives at once."""
+_NARROW_BLOCKS = 8
+"""Blocks of a row in registers up to which threads have two lanes; measured."""
 _SHORT_BODY = 16
 """Instructions up to which the steps of a full block are printed without masks, in a row: what
 waits for memory. A longer body is printed once: where half of a group of threads had a full block
@@ -146,6 +148,8 @@ def schedule_for(
 
     """
     lanes = lanes_of_a_thread(kernel)
+    if lanes == 4 and _is_narrow(kernel, longest or {}, limits):
+        lanes = 2
     if not limits.software and _reads_between_vectors(kernel, facts, lanes):
         adds = any(totals(kernel.body))
         lanes = lanes if adds and not _rows(kernel, 1, longest or {}, limits).steps else 1
@@ -268,6 +272,18 @@ def buffer_of_access(access: Instruction) -> Buffer | Table:
     buffer = access.attrs["buffer"]
     assert isinstance(buffer, Buffer | Table), "an access names its buffer"
     return buffer
+
+
+def _is_narrow(kernel: Kernel, longest: Mapping[int, int], limits: Limits) -> bool:
+    """True if rows in registers are short enough for twice the threads, of two lanes each.
+
+    More loads are under way then. A word of four bools needs four lanes.
+    """
+    if any(p.element == "bool" for p in kernel.parameters if not isinstance(p, Scalar)):
+        return False
+    held = _rows(kernel, 2, longest, limits)
+    several = len(walks_of(kernel)) > 1 and held.team > 1
+    return bool(held.steps) and several and held.team // held.block <= _NARROW_BLOCKS
 
 
 @frozen

@@ -52,9 +52,9 @@ def need_the_cpus_bits(*kinds):
 
 
 @cache
-def hardware_runner():
+def hardware_runner(arithmetic=EMULATED):
     """Shaders as they are printed for real GPUs."""
-    backend = WgpuBackend(device(), EMULATED)
+    backend = WgpuBackend(device(), arithmetic)
     limits = replace(device().limits, software=False)
     backend.schedule = lambda kernel, longest=None, cells=0, facts=NO_FACTS: schedule_for(
         kernel, limits, longest, cells, facts

@@ -10,7 +10,7 @@ import pytest
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.math import extrema
-from tests.backends.wgpu.shaders import check, runner
+from tests.backends.wgpu.shaders import check, hardware_runner, runner
 from tests.kernel.math.expansions import any_bits, special_floats
 
 pytestmark = pytest.mark.usefixtures("adapter")
@@ -89,6 +89,53 @@ def test_a_conversion_between_the_formats(before, after, op):
             x = np.concatenate([x, narrow, narrow * (1 + 2.0**-30), narrow * 1.5])
     kernel = elementwise(lambda k, v: k.convert(op, v, after), [before], after)
     checked(kernel, x0=x, out=np.zeros(x.size, KINDS[after]))
+
+
+ZEROS = np.array([0.0, -0.0, -0.0, 0.0, 0.0, -0.0])
+DATA = {
+    "any": lambda kind, rng, size: rng.choice(numbers(kind), size),
+    "zeros": lambda _kind, rng, size: rng.choice(ZEROS, size),
+    "none above zero": lambda kind, rng, size: -np.abs(rng.choice(finite(kind), size)),
+    "none below zero": lambda kind, rng, size: np.abs(rng.choice(finite(kind), size)),
+    "one NaN": lambda kind, rng, size: with_a_nan(rng.choice(finite(kind), size), rng),
+}
+
+
+def finite(kind):
+    x = numbers(kind)
+    return np.concatenate([x[np.isfinite(x)], ZEROS]).astype(KINDS[kind])
+
+
+def with_a_nan(x, rng):
+    """One NaN of either sign in each row."""
+    where = rng.integers(0, x.shape[1], len(x))
+    x[np.arange(len(x)), where] = np.copysign(np.nan, rng.choice([-1.0, 1.0], len(x)))
+    return x
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("combine", ["min", "max"])
+@pytest.mark.parametrize("n", [1, 4, 9, 27, 64, 100, 1000, 1024, 3000])
+@pytest.mark.parametrize("data", DATA)
+def test_extremes_of_rows_in_registers(data, n, combine, kind):
+    """The extreme, and the row less it: two walks; zeros have the sign of the last of them."""
+    b = Builder()
+    x, out, top = (b.buffer(name, kind, written=name != "x") for name in ("x", "out", "top"))
+    rows, length = (b.scalar(name, "index") for name in ("rows", "n"))
+    with b.grid(rows) as cell:
+        with b.total(0, length, [(combine, kind)]) as total:
+            total.yield_(b.load(x, cell.i * length + total.i))
+        b.store(top, cell.i, total.out[0], stride=0)
+        with b.lanes(0, length) as lanes:
+            at = cell.i * length + lanes.i
+            b.store(
+                out, at, b.select(b.eq(b.load(x, at), total.out[0]), total.out[0], b.load(x, at))
+            )
+    values = DATA[data](kind, np.random.default_rng(n), (12, n)).astype(KINDS[kind])
+    memory = {"x": values.ravel(), "out": np.zeros_like(values).ravel()}
+    memory |= {"top": np.zeros(12, KINDS[kind]), "rows": 12, "n": n}
+    check(b.finish(), memory, (0, 12), using=hardware_runner(FLUSHED))
 
 
 @pytest.mark.parametrize("kind", KINDS)
