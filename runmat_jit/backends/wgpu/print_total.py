@@ -9,13 +9,13 @@ itself, so that the result is uniform without another exchange.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
 from runmat_jit.backends.wgpu.print_extreme import Extreme, is_keyed
 from runmat_jit.backends.wgpu.print_memory import order
-from runmat_jit.backends.wgpu.print_rows import print_walk
+from runmat_jit.backends.wgpu.print_rows import print_walk, stored_by
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer, literal
 from runmat_jit.backends.wgpu.schedule import shared_slots, threads_of_a_block
 from runmat_jit.core.frozen import frozen
@@ -157,6 +157,44 @@ def _wait(printer: Printer) -> None:
     printer.line("workgroupBarrier();")
 
 
+class _Partial:
+    """Results of a block in variables, or in those of extremes until they are settled."""
+
+    def __init__(self, printer: Printer, total: _Total, *, keyed: bool) -> None:
+        self.printer, self.total = printer, total
+        self.names = _declare(printer, total)
+        self.extremes = {
+            number: Extreme(printer, accumulator.op)
+            for number, accumulator in enumerate(total.accumulators)
+            if keyed and is_keyed(printer, accumulator.op, accumulator.kind)
+        }
+
+    def take(self, yields: Sequence[str], live: str | None) -> None:
+        """Combine them with the live lanes of values."""
+        for number, x in enumerate(yields):
+            if number in self.extremes:
+                self.extremes[number].add(x, live)
+                continue
+            name = self.names[number]
+            text = combine(self.printer, self.total.accumulators[number], name, x)
+            chosen = f"select({name}, {text}, {live})" if live else text
+            self.printer.line(f"{name} = {chosen};")
+
+    def settle(self, again: Callable[[_Partial], None]) -> None:
+        """Make numbers of extremes; ``again`` takes all values anew, where zeros are tied."""
+        printer = self.printer
+        for number, extreme in self.extremes.items():
+            printer.line(f"{self.names[number]} = {extreme.value()};")
+        ties = [printer.any_of(extreme.is_tie()) for extreme in self.extremes.values()]
+        if not ties:
+            return
+        with printer.nest(f"if ({' || '.join(ties)})"):
+            exact = _Partial(printer, self.total, keyed=False)
+            again(exact)
+            for number in self.extremes:
+                printer.line(f"{self.names[number]} = {exact.names[number]};")
+
+
 def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
     """Each block of this thread: its partial results are given to ``finish``."""
     if printer.rows is not None:
@@ -167,56 +205,43 @@ def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]],
     inside = f"block * {steps} < {total.hi} - {total.lo}"
     head = f"for (var block = {first}; {inside}; block += {total.at_once})"
     with printer.nest(head):
-        partial = _declare(printer, total)
         base = printer.let(f"{total.lo} + block * {steps}", "b")
-        if printer.schedule.full_blocks:
+
+        def walk(partial: _Partial) -> None:
+            if not printer.schedule.full_blocks:
+                _print_guarded_block(printer, total, base, partial)
+                return
             with printer.nest(f"if ({base} + {steps} <= {total.hi})"):
                 _print_full_block(printer, total, base, partial)
             with printer.nest("else"):
                 _print_guarded_block(printer, total, base, partial)
-        else:
-            _print_guarded_block(printer, total, base, partial)
-        finish(partial)
+
+        partial = _Partial(printer, total, keyed=not stored_by(total.walk))  # or stored twice
+        walk(partial)
+        partial.settle(walk)
+        finish(partial.names)
     assert lanes * total.threads * TOTAL_STEPS == steps, "threads of a block hold all its lanes"
 
 
 def _print_row(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
     """The block of this thread, whose elements are in registers."""
-    partial = _declare(printer, total)
-    extremes = {
-        number: Extreme(printer, accumulator.op)
-        for number, accumulator in enumerate(total.accumulators)
-        if is_keyed(printer, accumulator.op, accumulator.kind)
-    }
+    partial = _Partial(printer, total, keyed=True)
     taken: list[tuple[list[str], str | None]] = []
 
     def add(live: str | None) -> None:
-        yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
-        taken.append((yields, live))
-        for number, x in enumerate(yields):
-            if number in extremes:
-                extremes[number].add(x, live)
-            else:
-                _take(printer, total.accumulators[number], partial[number], x, live)
+        taken.append((_yields(printer, total), live))
+        partial.take(*taken[-1])
+
+    def again(exact: _Partial) -> None:
+        for each in taken:
+            exact.take(*each)
 
     print_walk(printer, total.walk, total.body, add)
-    for number, extreme in extremes.items():
-        printer.line(f"{partial[number]} = {extreme.value()};")
-        with printer.nest(f"if ({printer.any_of(extreme.is_tie())})"):  # of zeros: in order
-            accumulator = total.accumulators[number]
-            printer.line(f"{partial[number]} = {_identity(printer, accumulator)};")
-            for yields, live in taken:
-                _take(printer, accumulator, partial[number], yields[number], live)
-    finish(partial)
+    partial.settle(again)
+    finish(partial.names)
 
 
-def _take(printer: Printer, accumulator: _Accumulator, name: str, x: str, live: str | None) -> None:
-    """Combine a variable with the live lanes of a value."""
-    text = combine(printer, accumulator, name, x)
-    printer.line(f"{name} = {f'select({name}, {text}, {live})' if live else text};")
-
-
-def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
+def _print_full_block(printer: Printer, total: _Total, base: str, partial: _Partial) -> None:
     """All steps are there: a constant count, no mask, and loads of several steps in flight."""
     together, step = printer.schedule.unroll, printer.fresh("t")
     lane, stride = _first_lane(printer, total), total.threads * printer.lanes
@@ -227,30 +252,25 @@ def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[
         _print_steps(printer, total, f"{base} + {lane} + {step} * {stride}", partial)
 
 
-def _print_steps(printer: Printer, total: _Total, first: str, partial: list[str]) -> None:
+def _print_steps(printer: Printer, total: _Total, first: str, partial: _Partial) -> None:
     """Several steps from ``first`` on, one after the other."""
     stride = total.threads * printer.lanes
     for number in range(printer.schedule.unroll):
         index = printer.let(f"{first} + {number * stride}" if number else first, "i")
-        for name, text in zip(partial, _combined(printer, total, index, partial), strict=True):
-            printer.line(f"{name} = {text};")
+        partial.take(_values_at(printer, total, index), None)
 
 
-def _print_guarded_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
+def _print_guarded_block(printer: Printer, total: _Total, base: str, partial: _Partial) -> None:
     """Steps up to the end of the block or of all iterations."""
     end = printer.let(f"min({base} + {total.steps(printer.lanes)}, {total.hi})", "e")
     index, stride = printer.fresh("i"), total.threads * printer.lanes
     head = loop_head(index, f"{base} + {_first_lane(printer, total)}", end, str(stride))
     with printer.nest(head):
         if total.whole:
-            after = _combined(printer, total, index, partial)
-            for name, text in zip(partial, after, strict=True):
-                printer.line(f"{name} = {text};")
+            partial.take(_values_at(printer, total, index), None)
             return
         with printer.masked(mask_below(printer, index, end), first=True):
-            after = _combined(printer, total, index, partial)
-            for name, text in zip(partial, after, strict=True):
-                printer.line(f"{name} = select({name}, {text}, {printer.live});")
+            partial.take(_values_at(printer, total, index), printer.live)
 
 
 def _first_lane(printer: Printer, total: _Total) -> str:
@@ -258,15 +278,17 @@ def _first_lane(printer: Printer, total: _Total) -> str:
     return f"({within}) * {printer.lanes}"
 
 
-def _combined(printer: Printer, total: _Total, index: str, partial: list[str]) -> list[str]:
-    """One iteration of the body, combined with the partial results."""
+def _values_at(printer: Printer, total: _Total, index: str) -> list[str]:
+    """What one iteration of the body gives."""
     assert total.block.index is not None, "a total counts"
     printer.values[total.block.index.number] = index
     with printer.lanes_inside():
         total.body(total.block)
-    yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
-    rows = zip(partial, yields, total.accumulators, strict=True)
-    return [printer.let(combine(printer, a, name, y)) for name, y, a in rows]
+    return _yields(printer, total)
+
+
+def _yields(printer: Printer, total: _Total) -> list[str]:
+    return [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
 
 
 def _declare(printer: Printer, total: _Total) -> list[str]:
