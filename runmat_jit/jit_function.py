@@ -23,6 +23,7 @@ from typing import (
 from runmat_jit.compiler.explain import Explanation, show_host_call
 from runmat_jit.compiler.region_report import Behind, reports_of
 from runmat_jit.core.errors import ArgumentError, CaptureError
+from runmat_jit.core.reasons import Reason
 from runmat_jit.dispatcher import Dispatcher, install_in, off_reason
 from runmat_jit.runtime.session import Session, current_session
 
@@ -253,17 +254,26 @@ class JitFunction(Generic[P, R]):
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
         elif (why := captured.gatekeeper.refusal(key)) is not None:
             notes += (f"each call is replayed by Python, not by native code: {why}",)
+        loops = known_of().loops_of(captured)
         return Explanation(
             self._function.__qualname__,
             mode,
             tuple(reports_of(record.programs)),
-            reasons_of(record),
+            (*reasons_of(record), *self._loops_on_the_cpu(session, loops)),
             notes,
             tuple(map(show_host_call, record.host_calls)),
-            known_of().loops_of(captured),
+            loops,
             tuple(dict.fromkeys(decision_about(session, each) for each in record.programs)),
             Behind(getattr(self._function, "__code__", None), tuple(record.programs)),
         )
+
+    def _loops_on_the_cpu(self, session: Session, loops: tuple[str, ...]) -> tuple[Reason, ...]:
+        """Return the reason why native loops do not run on the GPU that was asked for."""
+        device = self._dispatcher.options["device"] or session.config.device
+        if device != "gpu" or not any(": natively" in loop for loop in loops):
+            return ()
+        why = "loops over NumPy's arrays run on the CPU; arrays of runmat.asarray(x, 'gpu') do not"
+        return (Reason("not-on-device", why),)
 
     def _require_arguments(self, args: Any, kwargs: Any) -> None:
         """Refuse what no call takes, before one is made: methods are easily asked without self."""

@@ -71,9 +71,9 @@ class ResidentGpuProgram:
         """True if some result is a number, which Python needs."""
         self.fetched = [each.node for each in graph.outputs if self.is_fetched(each)]
         self.stays = all(self.is_fetched(each) or self.is_there(each) for each in graph.outputs)
-        """True if results are numbers, or memory of kernels: new arrays, or all of an argument."""
+        """True if results are scalars, or memory of kernels: new arrays, or all of an argument."""
         self.is_blind = bool(self.fetched) and program.native.blind
-        """True if numbers are read of which NumPy is always asked for events."""
+        """True if scalars are read, and only NumPy reports their events."""
         self.prepare_there()
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
@@ -158,7 +158,7 @@ class ResidentGpuProgram:
         return all(is_all_memory(inputs[n], nbytes) for _, n, nbytes in self.writes)
 
     def compute_there(self, bound: ProgramMemory, warn: frozenset[str]) -> list[np.ndarray] | None:
-        """Start the kernels; wait for numbers. None: an event is to be reported."""
+        """Start the kernels; wait for scalars. None: an event is to be reported."""
         base = self.base
         if self.fetched:
             wanted = [bound.arrays[node] for node in self.fetched]
@@ -186,7 +186,7 @@ class ResidentGpuProgram:
         return passing[-1]
 
     def is_fetched(self, output: Output) -> bool:
-        """True if a result is a number that kernels store."""
+        """True if a result is a scalar that kernels store."""
         node = output.node
         once = sum(each.node is node for each in self.outputs) == 1
         is_number = isinstance(output.target, Fresh) and not node.type.shape
@@ -227,7 +227,7 @@ class ResidentGpuProgram:
         ]
         in_place = dict(self.shared)
         self.news: list[tuple[Node | None, Any]] = []
-        """The memory and geometry of new arrays; of numbers None, and their dtype."""
+        """The memory and geometry of new arrays; of scalars None, and their dtype."""
         self.writes: list[tuple[Node, int, int]] = []
         for output in self.outputs if self.stays else ():
             node = lies = output.node

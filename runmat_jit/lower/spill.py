@@ -2,8 +2,8 @@
 
 Elements are recomputed in every phase that needs them. Where that is dear, the first phase stores
 them where an output of the kernel will lie in the end, and later phases load them from there: the
-row is still in the first-level cache. Devices have such rows in registers, and store nothing; of
-longer ones, their threads share so little of a cache that computing again takes less.
+row is still in the first-level cache. Devices have it in registers, and store nothing before the
+last phase.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ _DEAR_FLOPS = 2 * ACCESS_FLOPS
 
 def spilled(problem: ReductionProblem, phase: Mapping[Node, int]) -> ReductionProblem:
     """The problem with the dearest value that several phases need kept, if an output has room."""
-    if problem.device.kind == "gpu" and problem.step.extent(problem.extents) > problem.step.cell:
-        return problem
     best = None
     for compute in problem.computes:
         known = phase[compute.node]

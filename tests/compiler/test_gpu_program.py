@@ -189,3 +189,22 @@ def test_where_an_adapter_flushes_reproducible_floats_stay_on_the_cpu(gpu, monke
         assert whole.explain(np.arange(9, dtype=np.int32)).devices == ["gpu"]
     finally:
         use_session(session)
+
+
+def diffused(x, steps):
+    for _ in range(steps):
+        x = x + 0.01 * (np.sin(x) - x**3)
+    return x
+
+
+def test_loops_over_numpys_arrays_say_why_they_run_on_the_cpu(gpu):
+    """Oracle: the undecorated function; the same loop over an array of a GPU runs there."""
+    decorated, x = runmat.jit(diffused, device="gpu"), np.linspace(-1, 1, 4000)
+    for given, devices in ((x, {"cpu"}), (runmat.asarray(x, "gpu"), {"gpu"})):
+        for _ in range(3):
+            np.testing.assert_allclose(decorated(given, 50), diffused(x, 50), rtol=1e-12)
+        explanation = decorated.explain(given, 50)
+        assert set(explanation.devices) >= devices
+    (reason,) = decorated.explain(x, 50).reasons
+    assert reason.id == "not-on-device"
+    assert "loops over NumPy's arrays run on the CPU" in str(reason)

@@ -52,13 +52,13 @@ class NativeItem(ctypes.Structure):
 
 
 MOST_FETCHED = 15
-"""Numbers that one submission brings to the host, beside the word of events."""
+"""Scalars that one submission copies to the host, beside the word of events."""
 SLOT = 16
 """Bytes of each."""
 
 
 class NativeCopies(ctypes.Structure):
-    """Copies of numbers to a mappable buffer: how many, it, then source, offset and bytes."""
+    """Copies of scalars to a mappable buffer: a count, the buffer, then sources, offsets, bytes."""
 
     _fields_ = (
         ("count", ctypes.c_int64),
@@ -188,7 +188,7 @@ class NativeQueue:
     def fetch(
         self, batch: Batch, sources: Sequence[tuple[Any, int]], make: Callable[[int], Staging]
     ) -> tuple[str | None, bytes]:
-        """Submit a batch and wait for numbers, of which each has :data:`SLOT` bytes.
+        """Submit a batch and wait for scalars, each in a slot of :data:`SLOT` bytes.
 
         Args:
             batch: What is run.
@@ -196,7 +196,7 @@ class NativeQueue:
             make: Makes a mappable buffer of some bytes.
 
         Returns:
-            What went wrong, if anything did; the numbers, in order.
+            What went wrong, if anything did; the slots, in order.
 
         """
         failed = self.flush()
@@ -275,7 +275,7 @@ class NativeQueue:
 
 
 class Slots:
-    """A mappable buffer for numbers, and what native code reads to copy them there and out."""
+    """A mappable buffer for scalars, and the structures by which native code copies them."""
 
     def __init__(self, staging: Staging, address: Callable[[Any], int]) -> None:
         self.staging = staging

@@ -1,4 +1,4 @@
-"""Extremes of numbers in single precision, by integers in their order.
+"""Minima and maxima in single precision, by integers in the order of the floats.
 
 Where an adapter flushes subnormal numbers, its comparisons do not tell them from zero: floats would
 be compared by ten operations. Integers made of their bits have the same order, and NaNs lie beyond
@@ -58,7 +58,7 @@ class Extreme:
         return self.value_of(*(both if self.op == "max" else both[::-1]), lane=True)
 
     def value_of(self, key: str, other: str, *, lane: bool) -> str:
-        """The number of an integer; a NaN on the other side comes first."""
+        """Return the float of an integer; a NaN on the other side comes first."""
         bound = _MINUS_INFINITE if self.op == "max" else _INFINITE
         sign = "<" if self.op == "max" else ">"
         beyond = f"{other} {sign} {self.printer.splat('i32', bound, lane=lane)}"
@@ -76,7 +76,7 @@ class Extreme:
         return f"{key} == {self.printer.splat('i32', zero, lane=lane)}"
 
     def _flipped(self, bits: str, *, lane: bool) -> str:
-        """Bits of negative numbers inverted but for the sign: both ways."""
+        """Invert the bits of negative values but for the sign: both conversions."""
         shift, rest = (
             self.printer.splat(kind, text, lane=lane)
             for kind, text in (("u32", "31u"), ("i32", "2147483647i"))

@@ -181,7 +181,7 @@ class _Partial:
             self.printer.line(f"{name} = {chosen};")
 
     def settle(self, again: Callable[[_Partial], None]) -> None:
-        """Make numbers of extremes; ``again`` takes all values anew, where zeros are tied."""
+        """Convert extremes to floats; ``again`` takes all values anew, where zeros are tied."""
         printer = self.printer
         for number, extreme in self.extremes.items():
             printer.line(f"{self.names[number]} = {extreme.value()};")

@@ -138,7 +138,7 @@ def is_touched_after(store: Instruction, walk: Instruction) -> bool:
 
 
 def _is_replaced(place: Place, walks: Sequence[Instruction]) -> bool:
-    """True if walks load what is stored at a place from there alone, and then store it anew."""
+    """True if walks load what is stored from that index alone, and then store it anew."""
     for walk in walks:
         assert walk.block is not None, "a walk has a body"
         direct = {id(each) for each in walk.block.body}

@@ -114,7 +114,7 @@ def record(
             raise
         tracer.flush()
         exit_entry = encode_result(tracer, result) if tracer.left is None else None
-        real = tracer.release(result)
+        real = tracer.returned(result)
     finally:
         tracer.close()
     if exit_entry is None or not tracer.publishable:

@@ -82,12 +82,26 @@ class Tracer(Recording):
         """The real value, for outside code to keep: made real in place where it is mutable."""
         return Release(self, disown=True)(value)
 
+    def returned(self, result: Any) -> Any:
+        """The real result of the call.
+
+        Arrays that the boundary makes arrays of ours of stay where they are: nobody has seen them.
+        """
+        parts = result if type(result) is tuple else (result,)
+        self.unseen = all(type(each) is Traced for each in parts)
+        try:
+            return self.release(result)
+        finally:
+            self.unseen = False
+
     def leak(self, value: Traced, detail: str) -> Any:
         """The real value, for code that is not captured."""
         if not self.closed:
             self.effect("value-leaves", detail)
         return self.value(value)
 
+    unseen = False
+    """No code is to see the values that are asked for."""
     look, truth = branches.look, branches.truth  # Python decides by a value
 
     # -- values ------------------------------------------------------------------------------------
@@ -102,7 +116,7 @@ class Tracer(Recording):
             traced._rm_held = self.materialize(traced)
             if traced._rm_kind == ARRAY:
                 self.remember(traced._rm_held, traced)
-        if self.boundary is not None:
+        if self.boundary is not None and not self.unseen:
             self.boundary.show(traced._rm_held)
         return traced._rm_held
 
