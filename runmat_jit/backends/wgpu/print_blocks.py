@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_memory import barrier, order
 from runmat_jit.backends.wgpu.printer import Printer
 from runmat_jit.backends.wgpu.schedule import contract_of
-from runmat_jit.kernel.ir import Block, Instruction, Value
+from runmat_jit.kernel.ir import Block, Buffer, Instruction, Table, Value
+from runmat_jit.kernel.walk import every_instruction
 
 Body = Callable[[Block], None]
 """Prints the instructions of a block."""
@@ -103,7 +105,9 @@ def mask_below(printer: Printer, index: str, hi: str) -> str:
 
 
 def loop_head(index: str, lo: str, hi: str, step: str) -> str:
-    """The head of a counting loop."""
+    """The head of a counting loop; one that goes on where an index stands needs no variable."""
+    if lo == index:
+        return f"for (; {index} < {hi}; {index} += {step})"
     return f"for (var {index} = {lo}; {index} < {hi}; {index} += {step})"
 
 
@@ -118,6 +122,11 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
         step = f"{schedule.down} * ({step})"
     names = _start(printer, block, instruction.args[3:])
     index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
+    early = early_of(block, printer.aliased) if printer.in_lanes else []
+    if printer.schedule.ahead > 1 and any(each.op == "load" for each in early):
+        printer.line(f"var {index} = {lo};")
+        _print_ahead(printer, block, body, names, (index, hi, step))
+        lo = index
     with printer.nest(loop_head(index, lo, hi, step)):
         _bind_index(printer, block, index)
         body(block)
@@ -126,6 +135,60 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
         _assign(printer, names, _yields(printer, block))
     printer.recall(before)  # the loop may have had no iteration
     _bind_results(printer, instruction, names)
+
+
+def _print_ahead(
+    printer: Printer,
+    block: Block,
+    body: Body,
+    names: list[str],
+    counting: tuple[str, str, str],
+) -> None:
+    """Several iterations at a time, all of their loads first: none waits for another's store."""
+    (index, hi, step), count = counting, printer.schedule.ahead
+    early = early_of(block, printer.aliased)
+    gone = set(map(id, early))
+    rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
+    assert block.index is not None, "a loop counts"
+    last = f"{index} + {count - 1} * ({step})"
+    with printer.nest(f"for (; {last} < {hi}; {index} += {count} * ({step}))"):
+        seen = []
+        for number in range(count):
+            at = printer.let(f"{index} + {number} * ({step})", "i")
+            printer.values[block.index.number] = at
+            body(replace(block, body=tuple(early)))
+            results = [block.index, *(r for each in early for r in each.results)]
+            seen.append({r.number: printer.values[r.number] for r in results})
+        for values in seen:
+            printer.values |= values
+            body(rest)
+            _assign(printer, names, _yields(printer, block))
+
+
+def early_of(block: Block, aliased: Collection[str]) -> list[Instruction]:
+    """Loads of a loop that do not depend on iterations before, and what their addresses need.
+
+    None of loops around others. ``aliased``: buffers that share memory with one that is written.
+    """
+    if any(each.op == "loop" for each in every_instruction(block.body)):
+        return []
+    _, written = touched(block.body)
+    late = {carried.number for carried in block.carried}
+    found = []
+    for each in block.body:
+        free = not any(arg.number in late for arg in each.args) and each.block is None
+        is_index = [r.type for r in each.results] == ["index"]
+        buffer = each.attrs.get("buffer")
+        loads = (
+            each.op == "load"
+            and isinstance(buffer, Buffer | Table)
+            and buffer.name not in {*written, *aliased}
+        )
+        if free and (is_index or loads):
+            found.append(each)
+        else:
+            late |= {result.number for result in each.results}
+    return found
 
 
 def print_if(printer: Printer, instruction: Instruction, body: Body) -> None:

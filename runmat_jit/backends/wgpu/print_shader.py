@@ -86,6 +86,7 @@ def print_shader(
     printer = Printer(
         schedule, arithmetic, uses_of(kernel), memory, views, facts.whole_part, ordered
     )
+    printer.aliased = facts.shared
     staged = staged_accesses(kernel) if schedule.staged else frozenset()
     printer.rows = rows_of(kernel, schedule.steps, facts.shared, staged)
     _bind_scalars(printer, kernel)

@@ -64,6 +64,8 @@ class Printer:
     whole_part: bool = False
     """No thread of a parallel axis of lanes has lanes beyond its end."""
     ordered: frozenset[str] = frozenset()
+    aliased: frozenset[str] = frozenset()
+    """Buffers that share memory with a buffer that the kernel writes."""
     lines: list[str] = field(default_factory=list)
     values: dict[int, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from runmat_jit.backends.wgpu.cells import cells_of
 from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
 from runmat_jit.backends.wgpu.rows import (
+    MOST_LINES,
     is_touched_after,
     kept_stores,
     place_of,
@@ -28,6 +30,8 @@ _SMALLEST_GROUP = 2 * WARP
 """Threads of a workgroup whose control flow depends on its cell."""
 _ACROSS = WARP // 2
 """Threads beside each other where others are below them: half of what memory gives at once."""
+_AHEAD = 8
+"""Iterations of a loop whose loads come first: elements of a sector of memory."""
 _NARROW_BLOCKS = 8
 """Blocks of a row in registers up to which threads have two lanes; measured."""
 _SHORT_BODY = 16
@@ -120,6 +124,8 @@ class Schedule:
     """All vectors of all threads of a row are there: nothing is masked."""
     staged: bool = False
     """Threads that have a row each copy all of them together, through workgroup memory."""
+    ahead: int = 1
+    """Iterations of a loop of lanes whose loads come first."""
     down: int = 1
     """Threads of a team one below another: each has other iterations of an independent loop."""
 
@@ -147,15 +153,23 @@ def schedule_for(
         facts: As of its shader.
 
     """
+    schedule = _schedule(kernel, limits, longest or {}, iterations, facts)
+    return _with_loads_ahead(schedule, kernel, limits)
+
+
+def _schedule(
+    kernel: Kernel, limits: Limits, longest: Mapping[int, int], iterations: int, facts: Facts
+) -> Schedule:
+    """The same, but for loops of lanes."""
     lanes = lanes_of_a_thread(kernel)
-    if lanes == 4 and _is_narrow(kernel, longest or {}, limits):
+    if lanes == 4 and _is_narrow(kernel, longest, limits):
         lanes = 2
     if not limits.software and _reads_between_vectors(kernel, facts, lanes):
         adds = any(totals(kernel.body))
-        lanes = lanes if adds and not _rows(kernel, 1, longest or {}, limits).steps else 1
+        lanes = lanes if adds and not _rows(kernel, 1, longest, limits).steps else 1
     contract = contract_of(kernel.body[-1])
     if contract is not None:
-        tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
+        tile = _tile_for(contract, lanes, longest, limits, iterations)
         return Schedule(lanes, tile.threads, tile.threads, tile=tile)
     if kernel.body[-1].op != "grid":
         threads = min(WORKGROUP, limits.threads)
@@ -164,8 +178,8 @@ def schedule_for(
         team = min(WORKGROUP, limits.threads)
         return Schedule(lanes, team, team, down=team // _ACROSS)
     cells = cells_of(kernel)
-    held = _rows(kernel, lanes, longest or {}, limits)
-    team = held.team if held.steps else _team(kernel, lanes, longest or {}, limits)
+    held = _rows(kernel, lanes, longest, limits)
+    team = held.team if held.steps else _team(kernel, lanes, longest, limits)
     if team == 1 and lanes == 1:
         return _staged(kernel, held.steps, limits)
     threads = team
@@ -181,6 +195,15 @@ def schedule_for(
     if limits.software or cells.total_instructions > _SHORT_BODY:
         return Schedule(lanes, threads, team)
     return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
+
+
+def _with_loads_ahead(schedule: Schedule, kernel: Kernel, limits: Limits) -> Schedule:
+    """The schedule with the loads of several iterations first, where loops are short enough."""
+    bodies = [i.block.body for i in every_instruction(kernel.body) if i.op == "loop" and i.block]
+    longest = max((sum(1 for _ in every_instruction(body)) for body in bodies), default=0)
+    if limits.software or not longest or _AHEAD * longest > MOST_LINES // 4:
+        return schedule
+    return replace(schedule, ahead=_AHEAD)
 
 
 def contract_of(top: Instruction) -> Instruction | None:
