@@ -13,6 +13,7 @@ import pytest
 
 import runmat_jit as runmat
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a peer's own
 LENGTHS = (1_000, 100_000, 1_000_000)
 NBYTES = (4_000_000, 40_000_000, 400_000_000)
 

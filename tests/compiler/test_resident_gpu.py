@@ -346,6 +346,25 @@ def test_a_lost_device_loses_what_was_on_it_alone_and_says_so(own_gpu):
             use(never_read)
 
 
+def test_scalars_and_copies_of_a_lost_device_raise_and_end_no_process(own_gpu):
+    """The device is closed between warm calls, whose entry and buffers are kept."""
+    total = runmat.jit(lambda x: (x * 2).sum(), device="gpu")
+    seen, unseen = (runmat.asarray(ramp(5000), "gpu") for _ in range(2))
+    for _ in range(4):
+        assert total(seen) == total(unseen)
+    np.array(seen)
+    memory, kept = own_gpu.backend.memory, own_gpu.backend.memory.upload(ramp(5000))
+    memory.download(kept)
+    own_gpu.backend.device.close()
+    assert total(seen) == pytest.approx((ramp(5000) * 2).sum(), abs=1e-3)
+    for use in (total, np.asarray):
+        with pytest.raises(runmat.BackendError, match="lost with the device"):
+            use(unseen)
+    for use in (lambda: memory.download(kept), lambda: memory.upload(ramp(5_000_000))):
+        with pytest.raises(runmat.BackendError):
+            use()
+
+
 def test_arrays_of_another_session_are_taken(gpu):
     a = runmat.jit(smooth, device="gpu")(runmat.asarray(ramp(5), "gpu"))
     a = runmat.jit(smooth, device="gpu")(a)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from runmat_jit.backends.wgpu.native_queue_text import (
     FUNCTIONS,
     ITEMS,
+    MAPPED,
     OFFSETS,
     STATE_BYTES,
     TEXT,
@@ -107,6 +108,8 @@ class NativeQueue:
     def __init__(self, device: Any, compile_functions: CompileFunctions, cores: int) -> None:
         from wgpu.backends.wgpu_native import _api, _ffi  # noqa: PLC0415 - see adapter
 
+        if _ffi.lib.WGPUMapAsyncStatus_Success != MAPPED:
+            raise AttributeError("WGPUMapAsyncStatus_Success")
         self._errors = _api.error_handler
         self._cast = _ffi.ffi.cast
         found = compile_functions(TEXT, FUNCTIONS, _symbols(ctypes.CDLL(_ffi.lib_path)))
@@ -216,8 +219,9 @@ class NativeQueue:
         late, found = self._told(self._fetch, commands, ctypes.addressof(slots.request))
         self._failed.value = 0
         self._is_idle = True
-        if failed is None and late is None and not found:
-            late = "the device is lost: a number could not be read"
+        if not found:
+            self._slots = None  # its buffer may be mapped some time
+            late = late or "the device is lost: a scalar could not be read"
         return failed or late, slots.target.raw
 
     def map(self, staging: Staging, nbytes: int) -> str | None:

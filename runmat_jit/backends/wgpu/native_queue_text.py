@@ -28,6 +28,8 @@ _ITEM_BYTES: Final = 32
 ITEMS: Final = 256
 """Places in the ring, a power of two."""
 STATE_BYTES: Final = _RING + ITEMS * _ITEM_BYTES
+MAPPED: Final = 1
+"""Status (WGPUMapAsyncStatus_Success) of a buffer that has been mapped."""
 _MOST: Final = 64
 """Items of one command buffer."""
 _ON_THEIR_WAY: Final = 2
@@ -256,8 +258,14 @@ leave:
 }}
 """
 
-# Maps a buffer for reading (1) or writing (2): %done becomes 1 when it is mapped, or cannot be.
+# Maps a buffer for reading (1) or writing (2): %done becomes 1 when it is mapped, 2 if not.
 _MAP = f"""
+define void @note_mapped(i32 %status, {_MESSAGE}, ptr %done, ptr %unused) {{
+  %is_mapped = icmp eq i32 %status, {MAPPED}
+  %code = select i1 %is_mapped, i64 1, i64 2
+  store atomic i64 %code, ptr %done seq_cst, align 8
+  ret void
+}}
 define void @map(ptr %buffer, i64 %mode, i64 %nbytes, ptr %done) {{
   %info = alloca %Info
   %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
@@ -266,7 +274,7 @@ define void @map(ptr %buffer, i64 %mode, i64 %nbytes, ptr %done) {{
   %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
   store ptr null, ptr %info
   store i32 3, ptr %at_mode  ; AllowSpontaneous
-  store ptr @count_completed, ptr %at_callback
+  store ptr @note_mapped, ptr %at_callback
   store ptr %done, ptr %at_first
   store ptr null, ptr %at_second
   store atomic i64 0, ptr %done seq_cst, align 8
@@ -281,8 +289,8 @@ entry:
 look:
   %polls = phi i64 [ 0, %entry ], [ %more_polls, %wait ]
   %now = load atomic i64, ptr %done seq_cst, align 8
-  %is_done = icmp ne i64 %now, 0
-  br i1 %is_done, label %give, label %ask
+  switch i64 %now, label %fail [ i64 0, label %ask
+    i64 1, label %give ]
 ask:
   %is_long = icmp uge i64 %polls, {_SPINNING_POLLS}
   br i1 %is_long, label %sleep, label %wait
@@ -294,7 +302,7 @@ wait:
 sleep:
   %slept = call i32 @wgpuDevicePoll(ptr %device, i32 1, ptr null)
   %late = load atomic i64, ptr %done seq_cst, align 8
-  %is_late = icmp ne i64 %late, 0
+  %is_late = icmp eq i64 %late, 1
   br i1 %is_late, label %give, label %fail
 give:
   %found = call ptr @wgpuBufferGetMappedRange(ptr %buffer, i64 0, i64 %nbytes)
