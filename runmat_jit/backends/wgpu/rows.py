@@ -71,8 +71,12 @@ def steps_of(kernel: Kernel, length: int | None) -> int:
         return 0
     lanes = next(total_lanes([r.type for r in w.results]) for w in walks if w.op == "total")
     steps = min(-(-length // lanes), TOTAL_STEPS)
-    lines = steps * sum(1 for walk in walks for _ in inside(walk))
-    return steps if lines <= MOST_LINES else 0
+    return steps if may_hold(walks, steps) else 0
+
+
+def may_hold(walks: Sequence[Instruction], steps: int) -> bool:
+    """True if all walks, each step printed, are compiled in good time."""
+    return steps * sum(1 for walk in walks for _ in inside(walk)) <= MOST_LINES
 
 
 @slotted

@@ -11,6 +11,7 @@ from runmat_jit.backends.wgpu.rows import (
     MOST_LINES,
     is_touched_after,
     kept_stores,
+    may_hold,
     place_of,
     steps_of,
     walks_of,
@@ -335,7 +336,7 @@ def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
     length = longest.get(block.index.number, 0)
     total = next(walk for walk in walks if walk.op == "total")
     places, threads = total_lanes([r.type for r in total.results]), threads_of_a_block(total, lanes)
-    if 0 < length <= places and length % lanes == 0:
+    if 0 < length <= places and length % lanes == 0 and may_hold(walks, length // lanes):
         return _HeldRow(length // lanes, full=True)
     blocks = -(-length // (places * TOTAL_STEPS))
     team = threads * blocks
