@@ -15,12 +15,9 @@ from benchmarks.programs import GROUPS
 from benchmarks.suite import Measurement, Pace, ParityError, measure
 
 TIMED_ALONE = (
-    "test_speed",
-    "test_scripts",
-    "test_startup",
-    "test_warm_calls",
-    "test_operations",
-    "test_events",
+    *("test_speed", "test_scripts", "test_startup", "test_warm_calls", "test_operations"),
+    *("test_events", "test_download", "test_upload", "test_number_of_torch"),
+    *("test_download_of_torch", "test_upload_of_torch"),
 )
 
 
