@@ -1,4 +1,4 @@
-"""What calls cost beyond their work: ours and others' of each case are a group.
+"""Overhead of calls: the decorated and the other version of each case are one group.
 
 Results are compared before anything is timed. Oracle: the undecorated functions.
 """

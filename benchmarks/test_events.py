@@ -1,4 +1,4 @@
-"""What NaNs, infinities and floating-point events cost: programs on ordinary data and on others.
+"""Cost of NaNs, infinities and floating-point events: programs on ordinary and special data.
 
 NumPy warns of events at each call; of NaNs and infinities no more than of others. Results and
 warnings are compared with NumPy's before anything is timed.

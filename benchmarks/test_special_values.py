@@ -1,4 +1,4 @@
-"""What special values cost: operands, ordinary and special, of an operation are a group.
+"""Cost of special values: ordinary and special operands of an operation are one group.
 
 Results are compared with NumPy's before anything is timed. Floating-point events are ignored at
 first: what a report costs is measured by the programs at the end.

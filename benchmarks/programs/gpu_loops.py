@@ -28,7 +28,7 @@ def wave(u: Array, before: Array, steps: int) -> Array:
 
 
 def escapes(re: Array, im: Array, steps: int) -> Array:
-    """Mean turns, by rows, after which points of the plane escape."""
+    """Mean number of iterations, by rows, after which points of the plane escape."""
     x, y = np.zeros_like(re), np.zeros_like(im)
     count = np.zeros(re.shape, np.int32)
     for _ in range(steps):

@@ -28,10 +28,10 @@ from runmat_jit.backends.wgpu.native_queue_text import (
     STATE_BYTES,
     TEXT,
 )
+from runmat_jit.backends.wgpu.staging import ABANDONED, Staging
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.run import Batch, Dispatch
-    from runmat_jit.backends.wgpu.staging import Staging
 
 CompileFunctions = Callable[[str, Sequence[str], Mapping[str, int]], dict[str, int]]
 """Gives the addresses of a module's functions: of its LLVM text, their names, external symbols."""
@@ -69,7 +69,7 @@ class NativeCopies(ctypes.Structure):
 
 
 class NativeRequest(ctypes.Structure):
-    """What is read of a mappable buffer, as native code reads it."""
+    """Request to read a mappable buffer, in the layout of native code."""
 
     _fields_ = (
         ("buffer", ctypes.c_void_p),
@@ -220,7 +220,8 @@ class NativeQueue:
         self._failed.value = 0
         self._is_idle = True
         if not found:
-            self._slots = None  # its buffer may be mapped some time
+            ABANDONED.append(self._slots)
+            self._slots = None
             late = late or "the device is lost: a scalar could not be read"
         return failed or late, slots.target.raw
 

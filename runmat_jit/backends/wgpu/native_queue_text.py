@@ -62,6 +62,20 @@ def _pointers(*names: str) -> str:
     )
 
 
+def _callback_info(function: str, given: str) -> str:
+    """Instructions that fill ``%info``: a function of ours, and what it is given first."""
+    return f"""  %info = alloca %Info
+  %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
+  %at_callback = getelementptr %Info, ptr %info, i32 0, i32 2
+  %at_first = getelementptr %Info, ptr %info, i32 0, i32 3
+  %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
+  store ptr null, ptr %info
+  store i32 3, ptr %at_mode  ; AllowSpontaneous
+  store ptr @{function}, ptr %at_callback
+  store ptr %{given}, ptr %at_first
+  store ptr null, ptr %at_second"""
+
+
 _DECLARED = f"""
 %Info = type {{ ptr, i32, ptr, ptr, ptr }}
 declare ptr @wgpuDeviceCreateCommandEncoder(ptr, ptr)
@@ -225,16 +239,7 @@ define void @count_completed(i32 %status, {_MESSAGE}, ptr %completed, ptr %unuse
 define internal void @expect(ptr %state) {{
 {_pointers("queue", "submitted", "completed")}
   %queue = load ptr, ptr %p_queue
-  %info = alloca %Info
-  %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
-  %at_callback = getelementptr %Info, ptr %info, i32 0, i32 2
-  %at_first = getelementptr %Info, ptr %info, i32 0, i32 3
-  %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
-  store ptr null, ptr %info
-  store i32 3, ptr %at_mode  ; AllowSpontaneous
-  store ptr @count_completed, ptr %at_callback
-  store ptr %p_completed, ptr %at_first
-  store ptr null, ptr %at_second
+{_callback_info("count_completed", "p_completed")}
   %before = atomicrmw add ptr %p_submitted, i64 1 seq_cst
   %future = call i64 @wgpuQueueOnSubmittedWorkDone(ptr %queue, {_LARGE} %info)
   ret void
@@ -267,16 +272,7 @@ define void @note_mapped(i32 %status, {_MESSAGE}, ptr %done, ptr %unused) {{
   ret void
 }}
 define void @map(ptr %buffer, i64 %mode, i64 %nbytes, ptr %done) {{
-  %info = alloca %Info
-  %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
-  %at_callback = getelementptr %Info, ptr %info, i32 0, i32 2
-  %at_first = getelementptr %Info, ptr %info, i32 0, i32 3
-  %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
-  store ptr null, ptr %info
-  store i32 3, ptr %at_mode  ; AllowSpontaneous
-  store ptr @note_mapped, ptr %at_callback
-  store ptr %done, ptr %at_first
-  store ptr null, ptr %at_second
+{_callback_info("note_mapped", "done")}
   store atomic i64 0, ptr %done seq_cst, align 8
   %future = call i64 @wgpuBufferMapAsync(ptr %buffer, i64 %mode, i64 0, i64 %nbytes, {_LARGE} %info)
   ret void

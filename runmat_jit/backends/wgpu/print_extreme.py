@@ -67,7 +67,7 @@ class Extreme:
         return f"select({one}, {nan}, {beyond})"
 
     def is_tie(self) -> str:
-        """Where the extreme is a zero that may not be the last one."""
+        """Return the mask of lanes whose extreme is a zero that may not be the last one."""
         return self.tie_of(self.largest if self.op == "max" else self.smallest, lane=True)
 
     def tie_of(self, key: str, *, lane: bool = False) -> str:

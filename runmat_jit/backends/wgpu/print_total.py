@@ -279,7 +279,7 @@ def _first_lane(printer: Printer, total: _Total) -> str:
 
 
 def _values_at(printer: Printer, total: _Total, index: str) -> list[str]:
-    """What one iteration of the body gives."""
+    """Print one iteration of the body; return the names of its results."""
     assert total.block.index is not None, "a total counts"
     printer.values[total.block.index.number] = index
     with printer.lanes_inside():
@@ -301,7 +301,7 @@ def _declare(printer: Printer, total: _Total) -> list[str]:
 
 
 def _identity(printer: Printer, accumulator: _Accumulator) -> str:
-    """What changes nothing that is combined with it, in every lane."""
+    """Return the identity of the combination, in every lane."""
     start = literal(identity(accumulator.op, accumulator.kind), accumulator.kind)
     return printer.splat(WGSL_TYPES[accumulator.kind], start)
 

@@ -81,7 +81,7 @@ def may_hold(walks: Sequence[Instruction], steps: int) -> bool:
 
 @slotted
 class Rows:
-    """What is known while a cell is printed: names of values, one a step, by their place.
+    """Values in registers while a cell is printed: their names, one a step, by address.
 
     ``passing``: stores, by identity, whose values the next walks have in registers and replace.
     ``staged``: accesses, by identity, of rows that a workgroup copies together.

@@ -321,7 +321,7 @@ class _HeldRow:
 
 
 def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits) -> _HeldRow:
-    """How rows lie in registers; no vectors where they stay in memory.
+    """Layout of rows in registers; no vectors where rows stay in memory.
 
     A software adapter has no registers to gain. A row of no more elements than a ``total`` has
     lanes is one thread's, which waits for no other. One that is walked once gains if it is one

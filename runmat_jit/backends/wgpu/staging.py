@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -25,6 +25,10 @@ SHARE = 1 << 19
 """Bytes that a thread copies at least."""
 MOST_THREADS = 8
 """Threads that copy: what saturates the memory of usual machines."""
+ABANDONED: Final[list[Any]] = []
+"""Mappable buffers of copies that did not end. They are never freed: the driver may still report
+that they are mapped, in memory of theirs, and a thread may still copy.
+"""
 Bytes = np.ndarray[Any, Any]
 
 
@@ -113,10 +117,14 @@ class Transfers:
                 staging.buffer.destroy()
 
     def _with_ring(self, copy: Callable[[list[Staging]], None], *, reads: bool) -> None:
-        """Copy through a ring, which is given up if the copy is interrupted or fails."""
+        """Copy through a ring, which is abandoned if the copy is interrupted or fails."""
         with self._lock:
             ring = self._rings.pop(reads, [])
-            copy(ring)
+            try:
+                copy(ring)
+            except BaseException:
+                ABANDONED.append(ring)
+                raise
             self._rings[reads] = ring
 
     def _staging(self, ring: list[Staging], number: int, *, reads: bool) -> Staging:
@@ -169,7 +177,12 @@ class Transfers:
             self._threads = ThreadPoolExecutor(MOST_THREADS, "runmat transfer")
         share = words(-(-source.size // count))
         parts = [slice(at, at + share) for at in range(0, source.size, share)]
-        list(self._threads.map(lambda part: np.copyto(target[part], source[part]), parts))
+        copies = [self._threads.submit(np.copyto, target[part], source[part]) for part in parts]
+        try:
+            for each in copies:
+                each.result()
+        finally:
+            wait(copies)
 
 
 def words(nbytes: int) -> int:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from runmat_jit.backends.wgpu.adapter import adapters
 from runmat_jit.backends.wgpu.memory import DeviceMemory, memory_of, padded
+from runmat_jit.backends.wgpu.staging import ABANDONED, PIECE
 from runmat_jit.core.errors import BackendError
+from runmat_jit.runtime.session import current_session
 from tests.backends.wgpu.shaders import device, runner
 
 FLOAT32 = np.dtype(np.float32)
@@ -121,3 +123,32 @@ def test_the_memory_of_an_array_holds_every_element_at_its_stride(shape, steps, 
 def test_adapters_are_listed_with_real_ones_first():
     found = [adapter.info.software for adapter in adapters()]
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("after", [0, 2])
+def test_copies_that_do_not_end_leave_memory_for_the_next_ones(gpu, error, reads, after):
+    """Their buffers, of which some are being mapped, are kept; oracle: the array."""
+    memory, x = current_session().gpu.backend.memory, np.arange(PIECE + 5, dtype=np.float32)
+    there, copied = memory.upload(x), []
+    np.testing.assert_array_equal(memory.download(there), x)
+    transfers = memory.transfers
+    if transfers is None:
+        pytest.skip("nothing is submitted natively here")
+    copy, before = transfers._copy, len(ABANDONED)
+
+    def fails(source, target):
+        copied.append(None)
+        if len(copied) > after:
+            raise error
+        copy(source, target)
+
+    transfers._copy = fails
+    with pytest.raises(error):
+        memory.download(there) if reads else memory.write(there, x + 1)
+    transfers._copy = copy
+    assert len(ABANDONED) == before + 1
+    memory.write(there, x + 2)
+    for _ in range(2):
+        np.testing.assert_array_equal(memory.download(there), x + 2)
