@@ -113,7 +113,7 @@ def with_a_nan(x, rng):
     return x
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("combine", ["min", "max"])
 @pytest.mark.parametrize("n", [1, 4, 9, 27, 64, 100, 1000, 1024, 3000])

@@ -58,7 +58,7 @@ def walked(kernel, dtype, *, rows, n, gap, in_place):
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("gap", [0, 3, 4])
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("element", ["f32", "f64"])
