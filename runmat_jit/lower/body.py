@@ -135,7 +135,8 @@ class Body:
                 continue
             if lanes and access in self.nest.periods:
                 continue
-            step = self.steps[access] if lanes else self.parameter(strides[axis])
+            beside = axis > self.nest.lanes and strides[axis] == 1
+            step = self.steps[access] if lanes else 1 if beside else self.parameter(strides[axis])
             self.bases[access] = _advance(self.bases[access], coordinate, step)
 
     def compute(self, level: int) -> None:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.hardware import CELL, L1, STREAMS
+from runmat_jit.core.hardware import CELL, L1, STREAMS, WARP
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
@@ -140,7 +140,7 @@ def _walk_across(body: Body, problem: ScanProblem) -> tuple[int, int]:
     builder, nest = body.builder, body.nest
     *outer, columns, length = nest.extents
     cells = math.prod(outer)
-    width = cell_width(columns, cells)
+    width = min(columns, 2 * WARP) if problem.in_registers else cell_width(columns, cells)
     blocks = -(-columns // width)
     count, wide, across, rows = map(body.parameter, (columns, width, blocks, length))
     with builder.grid(body.parameter(cells * blocks)) as grid:

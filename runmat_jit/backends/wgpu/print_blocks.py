@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from runmat_jit.backends.wgpu.cells import touched
-from runmat_jit.backends.wgpu.print_memory import barrier, order
-from runmat_jit.backends.wgpu.printer import Printer
+from runmat_jit.backends.wgpu.print_memory import barrier, begin_of, order
+from runmat_jit.backends.wgpu.print_staged import fetch, give_back, tiles_of
+from runmat_jit.backends.wgpu.printer import Memory, Printer
 from runmat_jit.backends.wgpu.schedule import contract_of
+from runmat_jit.backends.wgpu.staged import pitch_of
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Table, Value
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.walk import every_instruction, stored_values
 
 Body = Callable[[Block], None]
 """Prints the instructions of a block."""
@@ -72,6 +74,9 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
     lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
     order(printer, *touched([instruction]))
     schedule = printer.schedule
+    if schedule.chunk:
+        _print_together(printer, block, body, (lo, hi))
+        return
     across = schedule.team // schedule.down
     index, thread = printer.fresh("i"), "tl" if schedule.down == 1 else f"(tl % {across})"
     step = across * printer.lanes
@@ -79,6 +84,15 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
     with printer.nest(head), printer.lanes_inside():
         whole = all(map(printer.views.is_multiple, instruction.args))
         _print_lanes_of(printer, block, index, body, None if whole else hi)
+
+
+def _print_together(printer: Printer, block: Block, body: Body, bounds: tuple[str, str]) -> None:
+    """Lanes of a cell, one a thread; threads without one stay, and wait with the others."""
+    first = printer.fresh("b")
+    with printer.nest(loop_head(first, *bounds, str(printer.schedule.team))):
+        _bind_index(printer, block, printer.let(f"{first} + tl", "i"))
+        with printer.masked(f"{first} + tl < {bounds[1]}", first=False, whole=True):
+            body(block)
 
 
 def _print_parallel_lanes(printer: Printer, block: Block, body: Body) -> None:
@@ -121,6 +135,10 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
         lo = f"{lo} + tl / {schedule.team // schedule.down}"
         step = f"{schedule.down} * ({step})"
     names = _start(printer, block, instruction.args[3:])
+    if schedule.chunk:
+        _print_lines(printer, instruction, body, names, hi)
+        _bind_results(printer, instruction, names)
+        return
     index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
     early = early_of(block, printer.aliased) if printer.in_lanes else []
     if printer.schedule.ahead > 1 and any(each.op == "load" for each in early):
@@ -163,6 +181,57 @@ def _print_ahead(
             printer.values |= values
             body(rest)
             _assign(printer, names, _yields(printer, block))
+
+
+def _print_lines(
+    printer: Printer, loop: Instruction, body: Body, names: list[str], hi: str
+) -> None:
+    """Some iterations at a time: what they load is copied to a tile, then what they stored.
+
+    The elements of an iteration, of a thread's own line, have the same index in each tile. So one
+    tile serves a load and a store.
+    """
+    block, chunk = block_of(loop), printer.schedule.chunk
+    assert block.index is not None, "a loop counts"
+    gone = set(map(id, printer.along))
+    rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
+    tiles = tiles_of(printer)
+    first = printer.fresh("i")
+    with printer.nest(loop_head(first, "0", hi, str(chunk))):
+        there = printer.let(f"min({chunk}, {hi} - {first})", "n")
+        for access in printer.along:
+            if access.op == "load":
+                fetch(
+                    printer, tiles[id(access)], *_begin(printer, block, access, body, first), there
+                )
+        k = printer.fresh("k")
+        with printer.nest(loop_head(k, "0", there, "1")):
+            _bind_index(printer, block, printer.let(f"{first} + {k}", "i"))
+            own = f"i32(lid) * {pitch_of(chunk)} + {k}"
+            for access in printer.along:
+                if access.op == "load":
+                    printer.bind(access.results[0], f"{tiles[id(access)]}[{own}]")
+            body(rest)
+            for access in printer.along:
+                if access.op == "store":
+                    (value,) = stored_values(access)
+                    text = printer.operand(value, lane=True)
+                    printer.line(f"{tiles[id(access)]}[{own}] = {text};")
+            _assign(printer, names, _yields(printer, block))
+        for access in printer.along:
+            if access.op == "store":
+                place = _begin(printer, block, access, body, first)
+                give_back(printer, tiles[id(access)], *place, there)
+
+
+def _begin(
+    printer: Printer, block: Block, access: Instruction, body: Body, index: str
+) -> tuple[Memory, str]:
+    """The memory of an access of a line, and the index there of the element of an iteration."""
+    _bind_index(printer, block, index)
+    addresses = [i for i in block.body if [r.type for r in i.results] == ["index"]]
+    body(replace(block, body=tuple([i for i in addresses if i.op not in ("load", "gather")])))
+    return begin_of(printer, access)
 
 
 def early_of(block: Block, aliased: Collection[str]) -> list[Instruction]:

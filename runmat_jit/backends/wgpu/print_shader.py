@@ -33,6 +33,7 @@ from runmat_jit.backends.wgpu.print_total import declare_shared, print_total
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.rows import rows_of
 from runmat_jit.backends.wgpu.schedule import Schedule, staged_accesses
+from runmat_jit.backends.wgpu.staged import walked_lines
 from runmat_jit.backends.wgpu.uniforms import uniform_block
 from runmat_jit.backends.wgpu.uses import uses_of
 from runmat_jit.backends.wgpu.views import views_of
@@ -89,6 +90,7 @@ def print_shader(
     printer.aliased = facts.shared
     staged = staged_accesses(kernel) if schedule.staged else frozenset()
     printer.rows = rows_of(kernel, schedule.steps, facts.shared, staged)
+    printer.along = walked_lines(kernel) if schedule.chunk else ()
     _bind_scalars(printer, kernel)
     functions = {f.name: f for f in kernel.functions}
     _print_body(printer, kernel.body, functions)

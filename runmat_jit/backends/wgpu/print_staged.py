@@ -1,61 +1,124 @@
-"""Rows of one thread each, moved between memory and registers by all threads of a workgroup.
+"""Lines of threads' own, moved between memory and registers by all threads of a workgroup.
 
-Each thread alone would touch elements far from its neighbors'. So a workgroup copies its rows, side
-by side, into a tile of workgroup memory, from which every thread takes its own, and back. The tile
-has an odd number of elements a row: threads that take one element each then meet no bank twice.
+Each thread alone would touch elements far from its neighbors'. So a workgroup copies its lines, or
+a part of them, side by side, into a tile of workgroup memory, from which every thread takes its
+own, and back. The pitch of the tile is not even: threads that take one element each
+then meet no bank twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.staged import pitch_of
 
+_IN_FLIGHT = 16
+"""Loads of a thread that do not wait for one another."""
+
 
 def load_rows(printer: Printer, memory: Memory, begin: str) -> list[str]:
     """Load the rows of all threads; names of the elements of the own one, from ``begin`` on."""
-    tile, pitch = _tile(printer, memory), pitch_of(printer.schedule.steps)
+    tile, count = f"tile_{memory.element}", printer.schedule.steps
+    _declare(printer, tile, memory.element, count)
     _announce(printer, begin)
-    _copy(printer, f"{tile}[at] = {memory.name}[starts[row] + column];")
-    printer.line("workgroupBarrier();")
-    count = printer.schedule.steps
-    return [printer.let(f"{tile}[i32(lid) * {pitch} + {number}]") for number in range(count)]
+    _copy_in(printer, tile, memory, count, None)
+    own = f"i32(lid) * {pitch_of(count)}"
+    return [printer.let(f"{tile}[{own} + {number}]") for number in range(count)]
 
 
 def store_rows(printer: Printer, memory: Memory, begin: str, names: Sequence[str]) -> None:
     """Store the rows of all threads; ``names`` are the own one's elements."""
-    tile, pitch = _tile(printer, memory), pitch_of(printer.schedule.steps)
+    tile, count = f"tile_{memory.element}", printer.schedule.steps
+    _declare(printer, tile, memory.element, count)
     _announce(printer, f"select(-1, {begin}, live)")
+    own = f"i32(lid) * {pitch_of(count)}"
     for number, name in enumerate(names):
-        printer.line(f"{tile}[i32(lid) * {pitch} + {number}] = {name};")
+        printer.line(f"{tile}[{own} + {number}] = {name};")
     printer.line("workgroupBarrier();")
-    put = f"{memory.name}[starts[row] + column] = {tile}[at];"
-    _copy(printer, f"if (starts[row] >= 0) {{ {put} }}")
+    _copy_out(printer, tile, memory, count, None)
+
+
+def tiles_of(printer: Printer) -> dict[int, str]:
+    """Names of the tiles of the accesses of a loop along lines, by identity.
+
+    A store has the tile of a load, whose element of the iteration has been read by then.
+    """
+    names: dict[int, str] = {}
+    taken: dict[tuple[str, str], int] = {}
+    for access in printer.along:
+        element = printer.memory_of(access).element
+        number = taken.get((access.op, element), 0)
+        taken[access.op, element] = number + 1
+        names[id(access)] = f"tile_{element}_{number}"
+        _declare(printer, names[id(access)], element, printer.schedule.chunk)
+    return names
+
+
+def fetch(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -> None:
+    """Copy ``there`` elements of each thread's line, from the index ``begin`` on, into a tile."""
+    _announce(printer, _live(printer, begin, "0"))
+    _copy_in(printer, tile, memory, printer.schedule.chunk, there)
+
+
+def give_back(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -> None:
+    """Copy what each thread has put into the tile to its line."""
+    _announce(printer, f"select(-1, {_live(printer, begin, '-1')}, live)")
+    _copy_out(printer, tile, memory, printer.schedule.chunk, there)
+
+
+def _live(printer: Printer, begin: str, other: str) -> str:
+    """Where a line begins, or a number for threads that have none."""
+    return begin if printer.live is None else f"select({other}, {begin}, {printer.live})"
+
+
+def _declare(printer: Printer, tile: str, element: str, count: int) -> None:
+    size = printer.schedule.threads * pitch_of(count)
+    printer.own_shared[tile] = f"array<{WGSL_TYPES[element]}, {size}>"
 
 
 def _announce(printer: Printer, begin: str) -> None:
-    """Tell all threads where the own row begins, once they have no use for the rows before."""
+    """Share where the line of a thread begins, once no thread needs the lines before."""
     printer.own_shared["starts"] = f"array<i32, {printer.schedule.threads}>"
     printer.line("workgroupBarrier();")
     printer.line(f"starts[lid] = {begin};")
     printer.line("workgroupBarrier();")
 
 
-def _copy(printer: Printer, statement: str) -> None:
-    """A statement for each ``row`` and ``column``, neighbors at a time; ``at`` is in the tile."""
-    count, threads = printer.schedule.steps, printer.schedule.threads
-    with printer.nest(f"for (var k = 0; k < {count}; k += 1)"):
-        printer.line(f"let number = k * {threads} + i32(lid);")
-        printer.line(f"let row = number / {count};")
-        printer.line(f"let column = number - row * {count};")
-        printer.line(f"let at = row * {pitch_of(count)} + column;")
-        printer.line(statement)
+def _copy_in(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
+    """Many loads are under way before what the first of them gives is put into the tile."""
+    places = list(_places(printer, count))
+    for begin in range(0, count, _IN_FLIGHT):
+        some = places[begin : begin + _IN_FLIGHT]
+        found = []
+        for row, column in some:
+            at = column if there is None else f"min({column}, {there} - 1)"
+            found.append(printer.let(f"{memory.name}[starts[{row}] + {at}]"))
+        for (row, column), name in zip(some, found, strict=True):
+            printer.line(f"{tile}[{row} * {pitch_of(count)} + {column}] = {name};")
+    printer.line("workgroupBarrier();")
 
 
-def _tile(printer: Printer, memory: Memory) -> str:
-    """The workgroup memory for rows of a buffer's elements."""
-    size = printer.schedule.threads * pitch_of(printer.schedule.steps)
-    name = f"tile_{memory.element}"
-    printer.own_shared[name] = f"array<{WGSL_TYPES[memory.element]}, {size}>"
-    return name
+def _copy_out(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
+    for row, column in _places(printer, count):
+        begin = printer.let(f"starts[{row}]", "s")
+        inside = f"{begin} >= 0" if there is None else f"{begin} >= 0 && {column} < {there}"
+        at = f"{row} * {pitch_of(count)} + {column}"
+        printer.line(f"if ({inside}) {{ {memory.name}[{begin} + {column}] = {tile}[{at}]; }}")
+
+
+def _places(printer: Printer, count: int) -> Iterator[tuple[str, str]]:
+    """Names of the line and the column of each element that this thread copies.
+
+    Neighbors take neighboring elements.
+    """
+    threads = printer.schedule.threads
+    if threads % count == 0:
+        row, column = printer.let(f"i32(lid / {count}u)", "r"), printer.let(f"i32(lid % {count}u)")
+        for k in range(count):
+            yield (printer.let(f"{row} + {k * (threads // count)}", "r") if k else row), column
+        return
+    for k in range(count):
+        number = printer.let(f"lid + {k * threads}u")
+        row = printer.let(f"{number} / {count}u", "r")
+        yield printer.let(f"i32({row})"), printer.let(f"i32({number} - {row} * {count}u)")

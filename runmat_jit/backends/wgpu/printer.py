@@ -80,6 +80,8 @@ class Printer:
     """Either all lanes of a thread are live or none."""
     rows: Rows | None = None
     """What is in registers of the rows of a cell; None where they stay in memory."""
+    along: tuple[Instruction, ...] = ()
+    """Accesses of a loop along lines, which a workgroup copies together."""
     in_cell: bool = False
     in_lanes: bool = False
     noted: bool = False

@@ -16,7 +16,7 @@ from runmat_jit.backends.wgpu.rows import (
     steps_of,
     walks_of,
 )
-from runmat_jit.backends.wgpu.staged import KINDS, tile_bytes
+from runmat_jit.backends.wgpu.staged import KINDS, tile_bytes, walked_lines
 from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import CORES, WARP, WORKGROUP
@@ -33,6 +33,9 @@ _ACROSS = WARP // 2
 """Threads beside each other where others are below them: half of what memory gives at once."""
 _AHEAD = 8
 """Iterations of a loop whose loads come first: elements of a sector of memory."""
+_CHUNKS = (32, 16, 8)
+"""Neighboring elements of a line that are copied together: sectors of memory, the more the better;
+fewer than a sector are not worth it."""
 _NARROW_BLOCKS = 8
 """Blocks of a row in registers up to which threads have two lanes; measured."""
 _SHORT_BODY = 16
@@ -125,6 +128,8 @@ class Schedule:
     """All vectors of all threads of a row are there: nothing is masked."""
     staged: bool = False
     """Threads that have a row each copy all of them together, through workgroup memory."""
+    chunk: int = 0
+    """Iterations of a loop along lines whose elements a workgroup copies together."""
     ahead: int = 1
     """Iterations of a loop of lanes whose loads come first."""
     down: int = 1
@@ -161,13 +166,11 @@ def schedule_for(
 def _schedule(
     kernel: Kernel, limits: Limits, longest: Mapping[int, int], iterations: int, facts: Facts
 ) -> Schedule:
-    """The same, but for loops of lanes."""
-    lanes = lanes_of_a_thread(kernel)
-    if lanes == 4 and _is_narrow(kernel, longest, limits):
-        lanes = 2
-    if not limits.software and _reads_between_vectors(kernel, facts, lanes):
-        adds = any(totals(kernel.body))
-        lanes = lanes if adds and not _rows(kernel, 1, longest, limits).steps else 1
+    """The same, but for loops of lanes whose loads come first."""
+    lines = 0 if limits.software or facts.shared else _chunk(kernel, limits)
+    if lines:
+        return Schedule(1, _TEAM, _TEAM, chunk=lines)
+    lanes = _lanes(kernel, limits, longest, facts)
     contract = contract_of(kernel.body[-1])
     if contract is not None:
         tile = _tile_for(contract, lanes, longest, limits, iterations)
@@ -198,11 +201,22 @@ def _schedule(
     return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
 
 
+def _lanes(kernel: Kernel, limits: Limits, longest: Mapping[int, int], facts: Facts) -> int:
+    """Lanes of a thread, by what it reads and what it holds."""
+    lanes = lanes_of_a_thread(kernel)
+    if lanes == 4 and _is_narrow(kernel, longest, limits):
+        lanes = 2
+    if limits.software or not _reads_between_vectors(kernel, facts, lanes):
+        return lanes
+    adds = any(totals(kernel.body))
+    return lanes if adds and not _rows(kernel, 1, longest, limits).steps else 1
+
+
 def _with_loads_ahead(schedule: Schedule, kernel: Kernel, limits: Limits) -> Schedule:
     """The schedule with the loads of several iterations first, where loops are short enough."""
     bodies = [i.block.body for i in every_instruction(kernel.body) if i.op == "loop" and i.block]
     longest = max((sum(1 for _ in every_instruction(body)) for body in bodies), default=0)
-    if limits.software or not longest or _AHEAD * longest > MOST_LINES // 4:
+    if limits.software or schedule.chunk or not longest or _AHEAD * longest > MOST_LINES // 4:
         return schedule
     return replace(schedule, ahead=_AHEAD)
 
@@ -263,6 +277,14 @@ def _staged(kernel: Kernel, steps: int, limits: Limits) -> Schedule:
         threads //= 2
     staged = tile_bytes(steps, threads, len(kinds)) <= limits.shared_bytes
     return Schedule(1, threads, 1, steps=steps, full=True, staged=staged and bool(kinds))
+
+
+def _chunk(kernel: Kernel, limits: Limits) -> int:
+    """Iterations of a loop along lines for whose elements a workgroup has memory; 0: none."""
+    accesses = walked_lines(kernel)
+    tiles = max((sum(1 for i in accesses if i.op == op) for op in ("load", "store")), default=0)
+    fitting = (each for each in _CHUNKS if tile_bytes(each, _TEAM, tiles) <= limits.shared_bytes)
+    return next(fitting, 0) if accesses else 0
 
 
 def staged_accesses(kernel: Kernel) -> frozenset[int]:
