@@ -2,7 +2,8 @@
 
 On a CPU they are small. A cell of the kernel has :data:`ROWS` rows. It walks the terms once for
 each vector of columns, a vector of the second operand times a number of each row. On a GPU a cell
-is a whole product, whose tiles the backend divides among threads. Every element is one chain of
+is a whole product, whose tiles the backend divides among threads; many products that are smaller
+than a tile are computed as on a CPU. Every element is one chain of
 fused multiplications and additions in the order of the terms, whatever the extents, the threads
 and the vectors of the machine.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runmat_jit.core.hardware import LANES
+from runmat_jit.core.hardware import LANES, TILE, WORKGROUP
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder, Matrix
@@ -39,6 +40,9 @@ from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.notes import OPEN
 from runmat_jit.plan.plan import Plan
 
+_SMALL = TILE * TILE // 4
+"""Elements of products whose columns a GPU's threads take beside each other, as a CPU's lanes."""
+
 
 def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """One kernel; on a CPU, the second operand is laid out in rows before it where it is not."""
@@ -46,13 +50,19 @@ def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     assert product is not None, "the region has one"
     if 0 in product.node.type.shape:
         return ()
-    if plan.device.kind == "gpu":
+    if plan.device.shares_tiles and not _is_small(product):
         left, right = (operand_of_product(product, arg, plan) for arg in product.node.args)
         return (_lower_contraction(product, region, plan, (left, right)),)
     before, operands = operands_in_rows(product, plan, 0)
     problem = elementwise_problem(region, plan, seeds=(product.node,))
     tested = product.node in noted_values(region)
     return (*before, lower_product(product, problem, plan, operands, tested=tested))
+
+
+def _is_small(product: MatrixProduct) -> bool:
+    """True if a tile would be mostly empty, while there are many products to compute at once."""
+    elements = product.rows * product.columns
+    return elements <= _SMALL and product.terms <= TILE and math.prod(product.batch) >= WORKGROUP
 
 
 def operands_in_rows(
@@ -189,6 +199,8 @@ def _home_of(product: Node, problem: Problem, plan: Plan) -> Store | None:
     There it is emitted once, not for each row of the cell. It is memory that nothing reads. Where
     there is no epilogue, there is nothing to wait for.
     """
+    if plan.device.shares_tiles:
+        return None
     for store in problem.stores if problem.computes else ():
         own = isinstance(store.memory, NodeBuffer) and store.memory.node not in plan.in_place
         if own and store.dtype == product.type.dtype and store.mask is None:

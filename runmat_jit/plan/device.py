@@ -26,6 +26,11 @@ class Device:
     column_threads: int = TUNING.column_threads
     reason: str = ""
 
+    @property
+    def shares_tiles(self) -> bool:
+        """True if threads have memory in common, in which tiles of matrices lie."""
+        return self.kind == "gpu"
+
 
 CPU = Device("cpu")
 FEW_LINES = 2 * WORKGROUP

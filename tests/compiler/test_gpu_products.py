@@ -62,6 +62,8 @@ def relu_of_product(a, b, c):
         ((130, 64), (64, 260), ["matmul_epilogue"]),
         ((5, 7, 9), (5, 9, 6), ["matmul_epilogue"]),
         ((5, 7, 9), (9, 6), ["matmul_epilogue"]),
+        ((300, 7, 9), (300, 9, 6), ["matmul_epilogue"]),
+        ((2, 150, 9, 17), (17, 33), ["matmul_epilogue"]),
         ((17,), (17, 9), ["reduction"]),
         ((9, 17), (17,), ["reduction"]),
         ((40, 1), (1, 3), ["matmul_epilogue"]),
@@ -91,11 +93,15 @@ LAYOUTS = ("rows", "columns", "sliced", "reversed")
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(LAYOUTS, LAYOUTS)))
-def test_operands_lie_as_they_like(left, right):
-    a = lain(whole((2, 19, 24), np.float32, 4), left)
-    b = lain(whole((2, 24, 36), np.float32, 5), right)
-    compare(relu_of_product, a, b, whole(36, np.float32, 6))
-    compare(relu_of_product, a[0], b[1], whole(36, np.float32, 6), resident=True)
+@pytest.mark.parametrize(("count", "size"), [(2, (19, 24, 36)), (300, (9, 7, 5))])
+def test_operands_lie_as_they_like(count, size, left, right):
+    rows, terms, columns = size
+    a = lain(whole((count, rows, terms), np.float32, 4), left)
+    b = lain(whole((count, terms, columns), np.float32, 5), right)
+    c = whole(columns, np.float32, 6)
+    compare(relu_of_product, a, b, c)
+    compare(relu_of_product, a[0], b[1], c, resident=True)
+    compare(np.matmul, a, b, resident=True)
 
 
 def beside(a, b, c):

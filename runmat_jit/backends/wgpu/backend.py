@@ -186,7 +186,7 @@ def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
     limits = Limits(shared_bytes=adapter.limits["max-compute-workgroup-storage-size"])
     if contract is not None and not fitting_tiles(contract, lanes_of_a_thread(kernel), limits):
         return f"{adapter} has too little workgroup memory for a tile of the product"
-    least = min(shared_bytes(kernel, lanes, 1) for lanes in (2, 4))
+    least = min(shared_bytes(kernel, lanes, 2, held=False) for lanes in (2, 4))
     if least > adapter.limits["max-compute-workgroup-storage-size"]:
         return f"{adapter} has too little workgroup memory for the totals of the kernel"
     return None

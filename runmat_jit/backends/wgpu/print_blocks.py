@@ -1,18 +1,14 @@
-"""Printing of ``grid``, ``lanes``, ``loop``, ``if`` and ``if_any``."""
+"""Printing of ``grid``, ``lanes``, ``if`` and ``if_any``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
 
 from runmat_jit.backends.wgpu.cells import touched
-from runmat_jit.backends.wgpu.print_memory import barrier, begin_of, order
-from runmat_jit.backends.wgpu.print_staged import fetch, give_back, tiles_of
-from runmat_jit.backends.wgpu.printer import Memory, Printer
+from runmat_jit.backends.wgpu.print_memory import order
+from runmat_jit.backends.wgpu.printer import Printer
 from runmat_jit.backends.wgpu.schedule import contract_of
-from runmat_jit.backends.wgpu.staged import pitch_of
-from runmat_jit.kernel.ir import Block, Buffer, Instruction, Table, Value
-from runmat_jit.kernel.walk import every_instruction, stored_values
+from runmat_jit.kernel.ir import Block, Instruction, Value
 
 Body = Callable[[Block], None]
 """Prints the instructions of a block."""
@@ -41,7 +37,7 @@ def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
     printer.line("let live = cell < P.hi;")
     if printer.rows is not None:
         printer.line(f"let block = tl / {schedule.block};")
-    _bind_index(printer, block, printer.let("min(cell, P.hi - 1)", "g"))
+    bind_index(printer, block, printer.let("min(cell, P.hi - 1)", "g"))
     printer.in_cell = True
     body(block)
 
@@ -90,7 +86,7 @@ def _print_together(printer: Printer, block: Block, body: Body, bounds: tuple[st
     """Lanes of a cell, one a thread; threads without one stay, and wait with the others."""
     first = printer.fresh("b")
     with printer.nest(loop_head(first, *bounds, str(printer.schedule.team))):
-        _bind_index(printer, block, printer.let(f"{first} + tl", "i"))
+        bind_index(printer, block, printer.let(f"{first} + tl", "i"))
         with printer.masked(f"{first} + tl < {bounds[1]}", first=False, whole=True):
             body(block)
 
@@ -105,7 +101,7 @@ def _print_parallel_lanes(printer: Printer, block: Block, body: Body) -> None:
 
 def _print_lanes_of(printer: Printer, block: Block, index: str, body: Body, hi: str | None) -> None:
     """The lanes of a thread from ``index`` on, below ``hi``; None: all are."""
-    _bind_index(printer, block, index)
+    bind_index(printer, block, index)
     if hi is None:
         body(block)
         return
@@ -125,166 +121,31 @@ def loop_head(index: str, lo: str, hi: str, step: str) -> str:
     return f"for (var {index} = {lo}; {index} < {hi}; {index} += {step})"
 
 
-def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
-    """A sequential loop; in a cell, what an iteration stores is there for the next one."""
-    block = block_of(instruction)
-    lo, hi, step = (printer.name(printer.uniform(a)) for a in instruction.args[:3])
-    schedule = printer.schedule
-    beside = "independent" in instruction.attrs and schedule.down > 1
-    if beside:
-        lo = f"{lo} + tl / {schedule.team // schedule.down}"
-        step = f"{schedule.down} * ({step})"
-    names = _start(printer, block, instruction.args[3:])
-    if schedule.chunk:
-        _print_lines(printer, instruction, body, names, hi)
-        _bind_results(printer, instruction, names)
-        return
-    index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
-    early = early_of(block, printer.aliased) if printer.in_lanes else []
-    if printer.schedule.ahead > 1 and any(each.op == "load" for each in early):
-        printer.line(f"var {index} = {lo};")
-        _print_ahead(printer, block, body, names, (index, hi, step))
-        lo = index
-    with printer.nest(loop_head(index, lo, hi, step)):
-        _bind_index(printer, block, index)
-        body(block)
-        if not beside and not printer.in_lanes and (printer.read or printer.written):
-            barrier(printer)
-        _assign(printer, names, _yields(printer, block))
-    printer.recall(before)  # the loop may have had no iteration
-    _bind_results(printer, instruction, names)
-
-
-def _print_ahead(
-    printer: Printer,
-    block: Block,
-    body: Body,
-    names: list[str],
-    counting: tuple[str, str, str],
-) -> None:
-    """Several iterations at a time, all of their loads first: none waits for another's store."""
-    (index, hi, step), count = counting, printer.schedule.ahead
-    early = early_of(block, printer.aliased)
-    gone = set(map(id, early))
-    rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
-    assert block.index is not None, "a loop counts"
-    last = f"{index} + {count - 1} * ({step})"
-    with printer.nest(f"for (; {last} < {hi}; {index} += {count} * ({step}))"):
-        seen = []
-        for number in range(count):
-            at = printer.let(f"{index} + {number} * ({step})", "i")
-            printer.values[block.index.number] = at
-            body(replace(block, body=tuple(early)))
-            results = [block.index, *(r for each in early for r in each.results)]
-            seen.append({r.number: printer.values[r.number] for r in results})
-        for values in seen:
-            printer.values |= values
-            body(rest)
-            _assign(printer, names, _yields(printer, block))
-
-
-def _print_lines(
-    printer: Printer, loop: Instruction, body: Body, names: list[str], hi: str
-) -> None:
-    """Some iterations at a time: what they load is copied to a tile, then what they stored.
-
-    The elements of an iteration, of a thread's own line, have the same index in each tile. So one
-    tile serves a load and a store.
-    """
-    block, chunk = block_of(loop), printer.schedule.chunk
-    assert block.index is not None, "a loop counts"
-    gone = set(map(id, printer.along))
-    rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
-    tiles = tiles_of(printer)
-    first = printer.fresh("i")
-    with printer.nest(loop_head(first, "0", hi, str(chunk))):
-        there = printer.let(f"min({chunk}, {hi} - {first})", "n")
-        for access in printer.along:
-            if access.op == "load":
-                fetch(
-                    printer, tiles[id(access)], *_begin(printer, block, access, body, first), there
-                )
-        k = printer.fresh("k")
-        with printer.nest(loop_head(k, "0", there, "1")):
-            _bind_index(printer, block, printer.let(f"{first} + {k}", "i"))
-            own = f"i32(lid) * {pitch_of(chunk)} + {k}"
-            for access in printer.along:
-                if access.op == "load":
-                    printer.bind(access.results[0], f"{tiles[id(access)]}[{own}]")
-            body(rest)
-            for access in printer.along:
-                if access.op == "store":
-                    (value,) = stored_values(access)
-                    text = printer.operand(value, lane=True)
-                    printer.line(f"{tiles[id(access)]}[{own}] = {text};")
-            _assign(printer, names, _yields(printer, block))
-        for access in printer.along:
-            if access.op == "store":
-                place = _begin(printer, block, access, body, first)
-                give_back(printer, tiles[id(access)], *place, there)
-
-
-def _begin(
-    printer: Printer, block: Block, access: Instruction, body: Body, index: str
-) -> tuple[Memory, str]:
-    """The memory of an access of a line, and the index there of the element of an iteration."""
-    _bind_index(printer, block, index)
-    addresses = [i for i in block.body if [r.type for r in i.results] == ["index"]]
-    body(replace(block, body=tuple([i for i in addresses if i.op not in ("load", "gather")])))
-    return begin_of(printer, access)
-
-
-def early_of(block: Block, aliased: Collection[str]) -> list[Instruction]:
-    """Loads of a loop that do not depend on iterations before, and what their addresses need.
-
-    None of loops around others. ``aliased``: buffers that share memory with one that is written.
-    """
-    if any(each.op == "loop" for each in every_instruction(block.body)):
-        return []
-    _, written = touched(block.body)
-    late = {carried.number for carried in block.carried}
-    found = []
-    for each in block.body:
-        free = not any(arg.number in late for arg in each.args) and each.block is None
-        is_index = [r.type for r in each.results] == ["index"]
-        buffer = each.attrs.get("buffer")
-        loads = (
-            each.op == "load"
-            and isinstance(buffer, Buffer | Table)
-            and buffer.name not in {*written, *aliased}
-        )
-        if free and (is_index or loads):
-            found.append(each)
-        else:
-            late |= {result.number for result in each.results}
-    return found
-
-
 def print_if(printer: Printer, instruction: Instruction, body: Body) -> None:
     """A uniform branch."""
     block = block_of(instruction)
-    names = _start(printer, block, instruction.args[1:])
+    names = start_carried(printer, block, instruction.args[1:])
     before = set(printer.read), set(printer.written)
     with printer.nest(f"if ({printer.uniform(instruction.args[0])})"):
         body(block)
-        _assign(printer, names, _yields(printer, block))
+        assign(printer, names, yields_of(printer, block))
     printer.recall(before)
-    _bind_results(printer, instruction, names)
+    bind_results(printer, instruction, names)
 
 
 def print_if_any(printer: Printer, instruction: Instruction, body: Body) -> None:
     """A rare path for the live lanes whose mask is set; the others keep what they had."""
     block = block_of(instruction)
-    names = _start(printer, block, instruction.args[1:])
+    names = start_carried(printer, block, instruction.args[1:])
     with printer.masked(printer.operand(instruction.args[0], lane=True), first=False):
         mask = printer.live
         assert mask is not None, "as just set"
         with printer.nest(f"if ({printer.any_of(mask)})"):
             body(block)
-            yields = _yields(printer, block)
+            yields = yields_of(printer, block)
             chosen = [f"select({c}, {y}, {mask})" for c, y in zip(names, yields, strict=True)]
-            _assign(printer, names, chosen)
-    _bind_results(printer, instruction, names)
+            assign(printer, names, chosen)
+    bind_results(printer, instruction, names)
 
 
 # -- values of a block ---------------------------------------------------------------------------
@@ -294,12 +155,13 @@ def block_of(instruction: Instruction) -> Block:
     return instruction.block
 
 
-def _bind_index(printer: Printer, block: Block, name: str) -> None:
+def bind_index(printer: Printer, block: Block, name: str) -> None:
+    """Name the index of a block."""
     assert block.index is not None, "this block counts"
     printer.values[block.index.number] = name
 
 
-def _start(printer: Printer, block: Block, inits: tuple[Value, ...]) -> list[str]:
+def start_carried(printer: Printer, block: Block, inits: tuple[Value, ...]) -> list[str]:
     """Declare a variable for each carried value; inside of the block it has the value's name."""
     names = []
     for carried, init in zip(block.carried, inits, strict=True):
@@ -311,21 +173,22 @@ def _start(printer: Printer, block: Block, inits: tuple[Value, ...]) -> list[str
     return names
 
 
-def _yields(printer: Printer, block: Block) -> list[str]:
+def yields_of(printer: Printer, block: Block) -> list[str]:
+    """Return the texts of what a block yields."""
     return [
         printer.operand(value, lane=carried.lane)
         for value, carried in zip(block.yields, block.carried, strict=True)
     ]
 
 
-def _assign(printer: Printer, names: list[str], yields: list[str]) -> None:
+def assign(printer: Printer, names: list[str], yields: list[str]) -> None:
     """Assign all at once: a yield may be what another variable holds."""
     after = [printer.let(text) for text in yields] if len(names) > 1 else yields
     for name, text in zip(names, after, strict=True):
         printer.line(f"{name} = {text};")
 
 
-def _bind_results(printer: Printer, instruction: Instruction, names: list[str]) -> None:
+def bind_results(printer: Printer, instruction: Instruction, names: list[str]) -> None:
     """What the variables hold now, under names that later loops do not change."""
     for value, name in zip(instruction.results, names, strict=True):
         printer.bind(value, name)

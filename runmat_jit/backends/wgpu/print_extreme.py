@@ -1,84 +1,100 @@
-"""Minima and maxima in single precision, by integers in the order of the floats.
+"""Minima and maxima in single precision, by the bits of the floats.
 
 Where an adapter flushes subnormal numbers, its comparisons do not tell them from zero: floats would
-be compared by ten operations. Integers made of their bits have the same order, and NaNs lie beyond
-both infinities: the largest and the smallest of these integers, four operations an element, tell
-the extreme and if there was a NaN. They tell zeros of both signs apart, of which the operation
-takes the later one: who finds a tie of zeros computes the extreme anew.
+be compared by ten operations. Of their bits, the largest signed integer is the largest float that
+is not negative, the largest unsigned integer the smallest negative float; both are NaNs where there
+is one of their sign. The extreme of a range on one side of zero is the smallest integer. So three
+operations an element are enough. They tell zeros of both signs apart, of which the operation takes
+the later one: where zeros are tied, the extreme is computed again.
 """
 
 from __future__ import annotations
 
 from runmat_jit.backends.wgpu.printer import Printer
 
-_INFINITE, _MINUS_INFINITE = "2139095040i", "-2139095041i"
-"""The integers of the infinities."""
+_INFINITE, _MINUS_INFINITE, _LOWEST = "0x7f800000", "0xff800000", "0x80000000"
+"""Bits of the infinities, and of -0.0: the lowest signed integer."""
 
 
 def is_keyed(printer: Printer, op: str, kind: str) -> bool:
-    """True if an operation is computed by integers."""
+    """True if an operation is computed by bits."""
     return op in ("min", "max") and kind == "f32" and printer.flushes(kind)
 
 
 class Extreme:
-    """The largest and the smallest integer of the values so far, in variables of a shader."""
+    """The three integers of the values so far, in variables of a shader.
 
-    def __init__(self, printer: Printer, op: str) -> None:
-        self.printer, self.op = printer, op
-        self.largest, self.smallest = printer.fresh("h"), printer.fresh("l")
-        kind = printer.vector("i32")
-        for name, start in ((self.largest, _MINUS_INFINITE), (self.smallest, _INFINITE)):
-            printer.line(f"var {name}: {kind} = {printer.splat('i32', start)};")
+    ``lane``: of each lane of a thread. ``above``: the largest signed one; ``below``: the largest
+    unsigned one; ``near``: the smallest one, unsigned for a maximum, signed for a minimum.
+    """
+
+    def __init__(self, printer: Printer, op: str, *, lane: bool) -> None:
+        self.printer, self.op, self.lane = printer, op, lane
+        self.above, self.below, self.near = (printer.fresh(letter) for letter in "hln")
+        self.signed = "u32" if op == "max" else "i32"
+        self.start = f"{_MINUS_INFINITE}u" if op == "max" else f"{_INFINITE}u"
+        near = self.start if op == "max" else f"{_INFINITE}i"
+        lowest = f"bitcast<i32>({_LOWEST}u)"
+        for name, kind, first in (
+            (self.above, "i32", lowest),
+            (self.below, "u32", "0u"),
+            (self.near, self.signed, near),
+        ):
+            text = printer.splat(kind, first, lane=lane)
+            printer.line(f"var {name}: {printer.vector(kind, lane=lane)} = {text};")
 
     def add(self, x: str, live: str | None) -> None:
         """Take in the live lanes of a value."""
         printer = self.printer
-        bits = printer.let(f"bitcast<{printer.vector('i32')}>({x})")
-        key = printer.let(self._flipped(bits, lane=True))
-        for name, function, start in (
-            (self.largest, "max", _MINUS_INFINITE),
-            (self.smallest, "min", _INFINITE),
-        ):
-            text = key if live is None else f"select({printer.splat('i32', start)}, {key}, {live})"
-            printer.line(f"{name} = {function}({name}, {text});")
+        bits = f"bitcast<{printer.vector('u32', lane=self.lane)}>({x})"
+        if live is not None:
+            bits = f"select({printer.splat('u32', self.start, lane=self.lane)}, {bits}, {live})"
+        bits = printer.let(bits)
+        signed = printer.let(f"bitcast<{printer.vector('i32', lane=self.lane)}>({bits})")
+        self._take(signed, bits, bits if self.signed == "u32" else signed)
 
-    def over_lanes(self) -> tuple[str, str]:
-        """The integers over all lanes of the thread: of the extreme, and the other one."""
-        found = []
-        for name, function in ((self.largest, "max"), (self.smallest, "min")):
-            text = self.printer.component(name, 0)
-            for lane in range(1, self.printer.lanes):
-                text = f"{function}({text}, {self.printer.component(name, lane)})"
-            found.append(self.printer.let(text))
-        return (found[0], found[1]) if self.op == "max" else (found[1], found[0])
+    def add_lanes(self, other: Extreme) -> None:
+        """Take in all lanes of an extreme of each lane."""
+        for lane in range(self.printer.lanes):
+            names = (other.above, other.below, other.near)
+            self._take(*(self.printer.component(name, lane) for name in names))
+
+    def add_packed(self, packed: str) -> None:
+        """Take in what ``packed`` has made."""
+        near = f"{packed}.z" if self.signed == "i32" else f"bitcast<u32>({packed}.z)"
+        self._take(f"{packed}.x", f"bitcast<u32>({packed}.y)", near)
+
+    def packed(self) -> str:
+        """The three integers as one vector."""
+        return f"vec3<i32>({self.above}, bitcast<i32>({self.below}), bitcast<i32>({self.near}))"
+
+    def _take(self, above: str, below: str, near: str) -> None:
+        line = self.printer.line
+        line(f"{self.above} = max({self.above}, {above});")
+        line(f"{self.below} = max({self.below}, {below});")
+        line(f"{self.near} = min({self.near}, {near});")
 
     def value(self) -> str:
-        """The extreme of each lane."""
-        both = self.largest, self.smallest
-        return self.value_of(*(both if self.op == "max" else both[::-1]), lane=True)
-
-    def value_of(self, key: str, other: str, *, lane: bool) -> str:
-        """Return the float of an integer; a NaN on the other side comes first."""
-        bound = _MINUS_INFINITE if self.op == "max" else _INFINITE
-        sign = "<" if self.op == "max" else ">"
-        beyond = f"{other} {sign} {self.printer.splat('i32', bound, lane=lane)}"
-        float_ = self.printer.vector("f32", lane=lane)
-        one, nan = (f"bitcast<{float_}>({self._flipped(k, lane=lane)})" for k in (key, other))
-        return f"select({one}, {nan}, {beyond})"
+        """The extreme, or a NaN."""
+        printer, lane = self.printer, self.lane
+        above, near = f"bitcast<{printer.vector('u32', lane=lane)}>({self.above})", self.near
+        if self.op == "max":
+            positive = f"{self.above} >= {printer.splat('i32', '0i', lane=lane)}"
+            best = f"select({near}, {above}, {positive})"
+            limit = printer.splat("u32", f"{_MINUS_INFINITE}u", lane=lane)
+            other, is_nan = self.below, f"{self.below} > {limit}"
+        else:
+            negative = f"{self.below} >= {printer.splat('u32', f'{_LOWEST}u', lane=lane)}"
+            near = f"bitcast<{printer.vector('u32', lane=lane)}>({near})"
+            best = f"select({near}, {self.below}, {negative})"
+            limit = printer.splat("i32", f"{_INFINITE}i", lane=lane)
+            other, is_nan = above, f"{self.above} > {limit}"
+        bits = f"select({best}, {other}, {is_nan})"
+        return f"bitcast<{printer.vector('f32', lane=lane)}>({bits})"
 
     def is_tie(self) -> str:
-        """Return the mask of lanes whose extreme is a zero that may not be the last one."""
-        return self.tie_of(self.largest if self.op == "max" else self.smallest, lane=True)
-
-    def tie_of(self, key: str, *, lane: bool = False) -> str:
-        """The same of an integer of the extreme."""
-        zero = "0i" if self.op == "max" else "-1i"
-        return f"{key} == {self.printer.splat('i32', zero, lane=lane)}"
-
-    def _flipped(self, bits: str, *, lane: bool) -> str:
-        """Invert the bits of negative values but for the sign: both conversions."""
-        shift, rest = (
-            self.printer.splat(kind, text, lane=lane)
-            for kind, text in (("u32", "31u"), ("i32", "2147483647i"))
-        )
-        return f"{bits} ^ (({bits} >> {shift}) & {rest})"
+        """The mask of lanes whose extreme is a zero that may not be the last one."""
+        printer, lane = self.printer, self.lane
+        if self.op == "max":
+            return f"{self.above} == {printer.splat('i32', '0i', lane=lane)}"
+        return f"{self.below} == {printer.splat('u32', f'{_LOWEST}u', lane=lane)}"

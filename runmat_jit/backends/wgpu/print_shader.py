@@ -17,9 +17,9 @@ from runmat_jit.backends.wgpu.print_blocks import (
     print_grid,
     print_if,
     print_if_any,
-    print_loop,
 )
 from runmat_jit.backends.wgpu.print_contract import print_contract
+from runmat_jit.backends.wgpu.print_loop import print_loop
 from runmat_jit.backends.wgpu.print_memory import order, print_gather, print_load, print_store
 from runmat_jit.backends.wgpu.print_rows import print_lanes_or_walk
 from runmat_jit.backends.wgpu.print_straight import (

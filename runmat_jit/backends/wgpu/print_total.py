@@ -25,11 +25,15 @@ from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity
 
 @frozen
 class _Accumulator:
-    """One combined value, and where a team's vectors of it begin in workgroup memory."""
+    """One combined value, and where a team's vectors of it begin in workgroup memory.
+
+    ``integers``: where those of extremes do.
+    """
 
     op: str
     kind: str
     slots: str
+    integers: str = ""
 
 
 @frozen
@@ -107,11 +111,17 @@ def _accumulators(printer: Printer, instruction: Instruction) -> tuple[_Accumula
     assert isinstance(combines, tuple), "a total names how it combines"
     kinds = [r.type for r in instruction.results]
     slots, teams = shared_slots(instruction, printer.schedule), printer.schedule.teams
-    found = []
+    found: list[_Accumulator] = []
     for position, (op, kind) in enumerate(zip(combines, kinds, strict=True)):
         first = kinds[:position].count(kind) * slots * teams
         of_team = f" + team * {slots}" if teams > 1 else ""
-        found.append(_Accumulator(op, kind, f"{first}{of_team}"))
+        integers = ""
+        if is_keyed(printer, op, kind):
+            block = threads_of_a_block(instruction, printer.lanes)
+            begin = sum(1 for each in found if each.integers) * block * teams
+            integers = f"{begin} + team * {block}" if teams > 1 else f"{begin}"
+            printer.extremes = max(printer.extremes, begin + block * teams)
+        found.append(_Accumulator(op, kind, f"{first}{of_team}", integers))
         printer.shared[kind] = max(printer.shared.get(kind, 0), first + slots * teams)
     return tuple(found)
 
@@ -127,7 +137,7 @@ def _print_blocks_in_registers(printer: Printer, total: _Total) -> None:
 
     _print_blocks(printer, total, add)
     for name, accumulator in zip(sums, total.accumulators, strict=True):
-        _put(printer, accumulator, "tl", name)
+        _put_last(printer, accumulator, name)
     _wait(printer)
 
 
@@ -141,15 +151,19 @@ def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
 
     _print_blocks(printer, total, keep)
     _wait(printer)
-    with printer.nest(f"if (tl < {threads})"):
-        sums = _declare(printer, total)
-        count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
+    count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
+
+    def add(partial: _Partial) -> None:
         with printer.nest(loop_head("block", "0", count, "1")):
-            for name, accumulator in zip(sums, total.accumulators, strict=True):
-                x = _kept(printer, accumulator, f"block * {threads} + tl")
-                printer.line(f"{name} = {combine(printer, accumulator, name, x)};")
-        for name, accumulator in zip(sums, total.accumulators, strict=True):
-            _put(printer, accumulator, "tl", name)
+            kept = (_kept(printer, a, f"block * {threads} + tl") for a in total.accumulators)
+            partial.take(list(kept), None)
+
+    with printer.nest(f"if (tl < {threads})"):
+        partial = _Partial(printer, total, keyed=True)
+        add(partial)
+        partial.settle(add)
+        for name, accumulator in zip(partial.names, total.accumulators, strict=True):
+            _put_last(printer, accumulator, name)
     _wait(printer)
 
 
@@ -164,7 +178,7 @@ class _Partial:
         self.printer, self.total = printer, total
         self.names = _declare(printer, total)
         self.extremes = {
-            number: Extreme(printer, accumulator.op)
+            number: Extreme(printer, accumulator.op, lane=True)
             for number, accumulator in enumerate(total.accumulators)
             if keyed and is_keyed(printer, accumulator.op, accumulator.kind)
         }
@@ -325,23 +339,36 @@ _INFIX = {"add": "+", "mul": "*", "and": "&", "or": "|"}
 
 def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> str:
     """Halve the logical lanes: vectors of threads first, then the lanes of one vector."""
-    vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(total.threads)]
-    return _fold(printer, accumulator, vectors, total.threads)
+
+    def in_order() -> str:
+        vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(total.threads)]
+        return _fold_in_order(printer, accumulator, vectors, total.threads)
+
+    if not is_keyed(printer, accumulator.op, accumulator.kind):
+        return in_order()
+    extreme = Extreme(printer, accumulator.op, lane=False)
+    for j in range(total.threads):
+        extreme.add_packed(printer.let(f"extremes[{accumulator.integers} + {j}]"))
+    return _settled(printer, extreme, in_order)
 
 
 def _fold(printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int) -> str:
     """Halve ``places`` vectors, of which those at the end may be missing, then lanes of one."""
     if not is_keyed(printer, accumulator.op, accumulator.kind):
         return _fold_in_order(printer, accumulator, vectors, places)
-    extreme = Extreme(printer, accumulator.op)
+    extreme = Extreme(printer, accumulator.op, lane=False)
     for vector in vectors:
-        extreme.add(vector, None)
-    key, other = extreme.over_lanes()
+        for lane in range(printer.lanes):
+            extreme.add(printer.component(vector, lane), None)
+    return _settled(printer, extreme, lambda: _fold_in_order(printer, accumulator, vectors, places))
+
+
+def _settled(printer: Printer, extreme: Extreme, in_order: Callable[[], str]) -> str:
+    """The float of an extreme; ``in_order`` computes it where zeros are tied."""
     result = printer.fresh("r")
-    printer.line(f"var {result} = {extreme.value_of(key, other, lane=False)};")
-    with printer.nest(f"if ({extreme.tie_of(key)})"):
-        exact = _fold_in_order(printer, accumulator, vectors, places)
-        printer.line(f"{result} = {exact};")
+    printer.line(f"var {result} = {extreme.value()};")
+    with printer.nest(f"if ({extreme.is_tie()})"):
+        printer.line(f"{result} = {in_order()};")
     return printer.let(result)
 
 
@@ -373,6 +400,8 @@ def declare_shared(printer: Printer) -> list[str]:
     for kind, vectors in printer.shared.items():
         element = printer.vector("u32" if kind == "i1" else WGSL_TYPES[kind])
         lines.append(f"var<workgroup> shared_{kind}: array<{element}, {vectors}>;")
+    if printer.extremes:
+        lines.append(f"var<workgroup> extremes: array<vec3<i32>, {printer.extremes}>;")
     return lines + [f"var<workgroup> {name}: {kind};" for name, kind in printer.own_shared.items()]
 
 
@@ -381,6 +410,16 @@ def _put(printer: Printer, accumulator: _Accumulator, place: str, x: str) -> Non
         zero, one = (printer.splat("u32", number) for number in ("0u", "1u"))
         x = f"select({zero}, {one}, {x})"
     printer.line(f"shared_{accumulator.kind}[{accumulator.slots} + {place}] = {x};")
+
+
+def _put_last(printer: Printer, accumulator: _Accumulator, x: str) -> None:
+    """Put what a thread has of all blocks; of an extreme the integers over its lanes, too."""
+    _put(printer, accumulator, "tl", x)
+    if accumulator.integers:
+        lanes, extreme = (Extreme(printer, accumulator.op, lane=lane) for lane in (True, False))
+        lanes.add(x, None)
+        extreme.add_lanes(lanes)
+        printer.line(f"extremes[{accumulator.integers} + tl] = {extreme.packed()};")
 
 
 def _kept(printer: Printer, accumulator: _Accumulator, place: str) -> str:

@@ -71,6 +71,8 @@ class Printer:
     functions: dict[str, str] = field(default_factory=dict)
     shared: dict[str, int] = field(default_factory=dict)
     """Vectors of workgroup memory by value type."""
+    extremes: int = 0
+    """Minima and maxima whose integers are in workgroup memory."""
     own_shared: dict[str, str] = field(default_factory=dict)
     """Types of other workgroup memory by its name."""
     live: str | None = None

@@ -190,8 +190,10 @@ def _schedule(
     if not cells.one_team:
         while threads * 2 <= min(WORKGROUP, limits.threads):
             threads *= 2
-    while threads > team > 1 and shared_bytes(kernel, lanes, team) * (threads // team) > (
-        limits.shared_bytes
+    while (
+        threads > team > 1
+        and (threads // team) * shared_bytes(kernel, lanes, team, held=bool(held.steps))
+        > limits.shared_bytes
     ):
         threads //= 2
     if held.steps:
@@ -362,7 +364,7 @@ def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
         return _HeldRow(length // lanes, full=True)
     blocks = -(-length // (places * TOTAL_STEPS))
     team = threads * blocks
-    fits = shared_bytes(kernel, lanes, team) <= limits.shared_bytes
+    fits = shared_bytes(kernel, lanes, team, held=True) <= limits.shared_bytes
     if team > min(WORKGROUP, limits.threads) or not fits or (len(walks) < 2 and blocks > 1):
         return _HeldRow()
     steps = steps_of(kernel, length)
@@ -454,21 +456,37 @@ def threads_of_a_block(total: Instruction, lanes: int) -> int:
 def shared_slots(total: Instruction, schedule: Schedule) -> int:
     """Vectors of workgroup memory that each combined value of a ``total`` needs for a team."""
     block = threads_of_a_block(total, schedule.lanes)
+    if schedule.steps:
+        return max(block, schedule.team)  # each block has threads of its own
     return block if schedule.team <= block else TOTAL_BLOCKS * block
 
 
-def shared_bytes(kernel: Kernel, lanes: int, team: int) -> int:
-    """Workgroup memory of one team: all totals use the same. A team of one thread needs none."""
+def shared_bytes(kernel: Kernel, lanes: int, team: int, *, held: bool) -> int:
+    """Workgroup memory of one team: all totals use the same. A team of one thread needs none.
+
+    ``held``: rows are in registers.
+    """
     if team == 1:
         return 0
-    schedule = Schedule(lanes, team, team)
+    schedule = Schedule(lanes, team, team, steps=int(held))
     by_type: dict[str, int] = {}
     for total in totals(kernel.body):
         kinds = [r.type for r in total.results]
         for kind in set(kinds):
             slots = shared_slots(total, schedule) * kinds.count(kind)
             by_type[kind] = max(by_type.get(kind, 0), slots)
-    return sum(slots * lanes * SIZES.get(kind, 4) for kind, slots in by_type.items())
+    integers = max((_bytes_of_extremes(total, lanes) for total in totals(kernel.body)), default=0)
+    return integers + sum(slots * lanes * SIZES.get(kind, 4) for kind, slots in by_type.items())
+
+
+def _bytes_of_extremes(total: Instruction, lanes: int) -> int:
+    """Workgroup memory for the integers of minima and maxima in single precision."""
+    combines = total.attrs["combines"]
+    assert isinstance(combines, tuple), "a total names how it combines"
+    kinds = [result.type for result in total.results]
+    pairs = list(zip(combines, kinds, strict=True))
+    count = sum(pairs.count((op, "f32")) for op in ("min", "max"))
+    return 16 * count * threads_of_a_block(total, lanes)
 
 
 def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits) -> int:
@@ -493,7 +511,7 @@ def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
     largest = min(WORKGROUP, limits.threads)
     while team < min(wanted, largest):
         team *= 2
-    while team > least and shared_bytes(kernel, lanes, team) > limits.shared_bytes:
+    while team > least and shared_bytes(kernel, lanes, team, held=False) > limits.shared_bytes:
         team //= 2
     if cells_of(kernel).one_team:
         team = max(team, min(_SMALLEST_GROUP, largest))

@@ -10,6 +10,7 @@ import pytest
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.math import extrema
+from runmat_jit.lower.lane_reduction import combine_two
 from tests.backends.wgpu.shaders import check, hardware_runner, runner
 from tests.kernel.math.expansions import any_bits, special_floats
 
@@ -136,6 +137,51 @@ def test_extremes_of_rows_in_registers(data, n, combine, kind):
     memory = {"x": values.ravel(), "out": np.zeros_like(values).ravel()}
     memory |= {"top": np.zeros(12, KINDS[kind]), "rows": 12, "n": n}
     check(b.finish(), memory, (0, 12), using=hardware_runner(FLUSHED))
+
+
+FORMS = {"both": 2, "and a sum": 1, "the other order": 1, "of itself": 1}
+"""Extremes of columns, and how many of them are computed by bits."""
+
+
+def extremes_of_columns(form, kind):
+    b = Builder()
+    x = b.buffer("x", kind)
+    outs = [b.buffer(f"out{k}", kind, written=True) for k in range(2)]
+    n, rows = (b.scalar(name, "index") for name in ("n", "rows"))
+    with b.lanes(0, n) as lanes:
+        start = b.load(x, lanes.i)
+        with b.loop(0, rows, (start, start)) as loop:
+            value, (top, other) = b.load(x, loop.i * n + lanes.i), loop.carry
+            taken = b.select(b.eq(top, value), value, -value) if form == "of itself" else value
+            pair = (taken, top) if form == "the other order" else (top, taken)
+            top = combine_two(b, "max", *pair)
+            other = other + value if form == "and a sum" else combine_two(b, "min", other, value)
+            loop.yield_(top, other)
+        for out, value in zip(outs, loop.out, strict=True):
+            b.store(out, lanes.i, value)
+    return b.finish()
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 40])
+@pytest.mark.parametrize("data", DATA)
+def test_extremes_of_columns(data, length, form, kind):
+    kernel = extremes_of_columns(form, kind)
+    values = DATA[data](kind, np.random.default_rng(length), (length + 1, 37)).astype(KINDS[kind])
+    memory = {"x": values.ravel(), "n": 37, "rows": length}
+    memory |= {f"out{k}": np.zeros(37, KINDS[kind]) for k in range(2)}
+    memory = {p.name: memory[p.name] for p in kernel.parameters}
+    with np.errstate(all="ignore"):
+        check(kernel, memory, (0, 37), using=hardware_runner(FLUSHED))
+
+
+@pytest.mark.parametrize(("form", "count"), FORMS.items())
+def test_which_extremes_of_columns_are_computed_by_bits(form, count):
+    backend, kernel = hardware_runner(FLUSHED).backend, extremes_of_columns(form, "f32")
+    text = backend.source(kernel, backend.schedule(kernel))
+    assert text.count("var h") == count
 
 
 @pytest.mark.parametrize("kind", KINDS)
