@@ -8,7 +8,9 @@ then meet no bank twice.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.staged import pitch_of
@@ -22,7 +24,14 @@ def load_rows(printer: Printer, memory: Memory, begin: str) -> list[str]:
     tile, count = f"tile_{memory.element}", printer.schedule.steps
     _declare(printer, tile, memory.element, count)
     _announce(printer, begin)
-    _copy_in(printer, tile, memory, count, None)
+    with _if_adjoining(printer):
+        for some in _together(_numbers(printer, count)):
+            found = [printer.let(f"{memory.name}[starts[0] + {number}]") for number, _ in some]
+            for (_, at), name in zip(some, found, strict=True):
+                printer.line(f"{tile}[{at}] = {name};")
+    with printer.nest("else"):
+        _copy_in(printer, tile, memory, count, None)
+    printer.line("workgroupBarrier();")
     own = f"i32(lid) * {pitch_of(count)}"
     return [printer.let(f"{tile}[{own} + {number}]") for number in range(count)]
 
@@ -33,10 +42,14 @@ def store_rows(printer: Printer, memory: Memory, begin: str, names: Sequence[str
     _declare(printer, tile, memory.element, count)
     _announce(printer, f"select(-1, {begin}, live)")
     own = f"i32(lid) * {pitch_of(count)}"
-    for number, name in enumerate(names):
-        printer.line(f"{tile}[{own} + {number}] = {name};")
+    for column, name in enumerate(names):
+        printer.line(f"{tile}[{own} + {column}] = {name};")
     printer.line("workgroupBarrier();")
-    _copy_out(printer, tile, memory, count, None)
+    with _if_adjoining(printer):
+        for number, at in _numbers(printer, count):
+            printer.line(f"{memory.name}[starts[0] + {number}] = {tile}[{at}];")
+    with printer.nest("else"):
+        _copy_out(printer, tile, memory, count, None)
 
 
 def tiles_of(printer: Printer) -> dict[int, str]:
@@ -59,6 +72,7 @@ def fetch(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -
     """Copy ``there`` elements of each thread's line, from the index ``begin`` on, into a tile."""
     _announce(printer, _live(printer, begin, "0"))
     _copy_in(printer, tile, memory, printer.schedule.chunk, there)
+    printer.line("workgroupBarrier();")
 
 
 def give_back(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -> None:
@@ -87,16 +101,13 @@ def _announce(printer: Printer, begin: str) -> None:
 
 def _copy_in(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
     """Many loads are under way before what the first of them gives is put into the tile."""
-    places = list(_places(printer, count))
-    for begin in range(0, count, _IN_FLIGHT):
-        some = places[begin : begin + _IN_FLIGHT]
+    for some in _together(_places(printer, count)):
         found = []
         for row, column in some:
             at = column if there is None else f"min({column}, {there} - 1)"
             found.append(printer.let(f"{memory.name}[starts[{row}] + {at}]"))
         for (row, column), name in zip(some, found, strict=True):
             printer.line(f"{tile}[{row} * {pitch_of(count)} + {column}] = {name};")
-    printer.line("workgroupBarrier();")
 
 
 def _copy_out(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
@@ -105,6 +116,26 @@ def _copy_out(printer: Printer, tile: str, memory: Memory, count: int, there: st
         inside = f"{begin} >= 0" if there is None else f"{begin} >= 0 && {column} < {there}"
         at = f"{row} * {pitch_of(count)} + {column}"
         printer.line(f"if ({inside}) {{ {memory.name}[{begin} + {column}] = {tile}[{at}]; }}")
+
+
+def _together(pairs: Iterator[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Those of as many loads as are under way at once."""
+    while some := list(itertools.islice(pairs, _IN_FLIGHT)):
+        yield some
+
+
+def _if_adjoining(printer: Printer) -> AbstractContextManager[None]:
+    """Statements for rows that lie one behind the other in memory, without gaps."""
+    last, count = printer.schedule.threads - 1, printer.schedule.steps
+    return printer.nest(f"if (starts[0] >= 0 && starts[{last}] - starts[0] == {last * count})")
+
+
+def _numbers(printer: Printer, count: int) -> Iterator[tuple[str, str]]:
+    """Numbers of the elements of adjoining rows that this thread copies, and where in the tile."""
+    for k in range(count):
+        number = f"i32(lid) + {k * printer.schedule.threads}"
+        within = f" + i32((lid + {k * printer.schedule.threads}u) / {count}u)"
+        yield number, number if pitch_of(count) == count else number + within
 
 
 def _places(printer: Printer, count: int) -> Iterator[tuple[str, str]]:

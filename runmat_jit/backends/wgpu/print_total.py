@@ -22,6 +22,10 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity
 
+_FEW = 8
+"""Threads that halve the vectors of more threads than twice as many: each of all others reads only
+theirs."""
+
 
 @frozen
 class _Accumulator:
@@ -81,8 +85,9 @@ def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
         _print_blocks_in_registers(printer, total)
     else:
         _print_blocks_at_once(printer, total)
+    left = _fold_threads(printer, total)
     for result, accumulator in zip(instruction.results, total.accumulators, strict=True):
-        printer.bind(result, _fold_lanes(printer, total, accumulator))
+        printer.bind(result, _fold_lanes(printer, total, accumulator, left))
 
 
 def _print_own_row(printer: Printer, instruction: Instruction, body: Body) -> None:
@@ -337,19 +342,48 @@ def combine(
 _INFIX = {"add": "+", "mul": "*", "and": "&", "or": "|"}
 
 
-def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> str:
-    """Halve the logical lanes: vectors of threads first, then the lanes of one vector."""
+def _fold_threads(printer: Printer, total: _Total) -> int:
+    """Have a few threads halve the vectors of many; how many vectors are left.
 
-    def in_order() -> str:
-        vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(total.threads)]
-        return _fold_in_order(printer, accumulator, vectors, total.threads)
+    Each of them reads the vectors that its own one is combined with, so that nobody waits before it
+    is replaced.
+    """
+    if total.threads <= 2 * _FEW:
+        return total.threads
+    count = total.threads // _FEW
+    with printer.nest(f"if (tl < {_FEW})"):
+        for accumulator in total.accumulators:
+            places = [f"tl + {_FEW * k}" if k else "tl" for k in range(count)]
+            if accumulator.integers:
+                extreme = _extreme_at(printer, accumulator, places)
+                _put_integers(printer, accumulator, extreme)
+            else:
+                vectors = [printer.let(_kept(printer, accumulator, place)) for place in places]
+                (vector,) = _halved(printer, accumulator, vectors, count)
+                _put(printer, accumulator, "tl", vector)
+    _wait(printer)
+    return _FEW
 
-    if not is_keyed(printer, accumulator.op, accumulator.kind):
-        return in_order()
+
+def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator, left: int) -> str:
+    """Halve the logical lanes: vectors that are left, then the lanes of one vector."""
+
+    def in_order(count: int) -> str:
+        vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(count)]
+        return _fold_in_order(printer, accumulator, vectors, count)
+
+    if not accumulator.integers:
+        return in_order(left)
+    extreme = _extreme_at(printer, accumulator, [f"{j}" for j in range(left)])
+    return _settled(printer, extreme, lambda: in_order(total.threads))
+
+
+def _extreme_at(printer: Printer, accumulator: _Accumulator, places: Sequence[str]) -> Extreme:
+    """The extreme of those whose integers are in workgroup memory."""
     extreme = Extreme(printer, accumulator.op, lane=False)
-    for j in range(total.threads):
-        extreme.add_packed(printer.let(f"extremes[{accumulator.integers} + {j}]"))
-    return _settled(printer, extreme, in_order)
+    for place in places:
+        extreme.add_packed(printer.let(f"extremes[{accumulator.integers} + {place}]"))
+    return extreme
 
 
 def _fold(printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int) -> str:
@@ -376,18 +410,26 @@ def _fold_in_order(
     printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int
 ) -> str:
     """The same by the operation itself."""
+    (vector,) = _halved(printer, accumulator, vectors, places)
+    lanes = [printer.component(vector, j) for j in range(printer.lanes)]
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        pairs = zip(lanes[:half], lanes[half:], strict=True)
+        lanes = [printer.let(combine(printer, accumulator, a, b, lane=False)) for a, b in pairs]
+    return lanes[0]
+
+
+def _halved(
+    printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int
+) -> list[str]:
+    """Combine vectors with those half of the places further on, until one is left."""
     while places > 1:
         places //= 2
         both = itertools.zip_longest(vectors[:places], vectors[places:])
         vectors = [
             a if b is None else printer.let(combine(printer, accumulator, a, b)) for a, b in both
         ]
-    lanes = [printer.component(vectors[0], j) for j in range(printer.lanes)]
-    while len(lanes) > 1:
-        half = len(lanes) // 2
-        pairs = zip(lanes[:half], lanes[half:], strict=True)
-        lanes = [printer.let(combine(printer, accumulator, a, b, lane=False)) for a, b in pairs]
-    return lanes[0]
+    return vectors
 
 
 # -- workgroup memory ----------------------------------------------------------------------------
@@ -419,7 +461,11 @@ def _put_last(printer: Printer, accumulator: _Accumulator, x: str) -> None:
         lanes, extreme = (Extreme(printer, accumulator.op, lane=lane) for lane in (True, False))
         lanes.add(x, None)
         extreme.add_lanes(lanes)
-        printer.line(f"extremes[{accumulator.integers} + tl] = {extreme.packed()};")
+        _put_integers(printer, accumulator, extreme)
+
+
+def _put_integers(printer: Printer, accumulator: _Accumulator, extreme: Extreme) -> None:
+    printer.line(f"extremes[{accumulator.integers} + tl] = {extreme.packed()};")
 
 
 def _kept(printer: Printer, accumulator: _Accumulator, place: str) -> str:
