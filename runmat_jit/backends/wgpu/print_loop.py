@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from runmat_jit.backends.wgpu.cells import touched
@@ -21,6 +22,7 @@ from runmat_jit.backends.wgpu.print_extreme import Extreme, is_keyed
 from runmat_jit.backends.wgpu.print_memory import barrier, begin_of
 from runmat_jit.backends.wgpu.print_staged import fetch, give_back, tiles_of
 from runmat_jit.backends.wgpu.printer import Memory, Printer
+from runmat_jit.backends.wgpu.rows import MOST_LINES
 from runmat_jit.backends.wgpu.staged import pitch_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
@@ -202,36 +204,41 @@ def _print_lines(
     tile serves a load and a store.
     """
     block, chunk = block_of(loop), printer.schedule.chunk
-    assert block.index is not None, "a loop counts"
-    gone = set(map(id, printer.along))
-    rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
-    tiles = tiles_of(printer)
-    first = printer.fresh("i")
+    tiles, first = tiles_of(printer), printer.fresh("i")
+    loads, stores = ([i for i in printer.along if i.op == op] for op in ("load", "store"))
     with printer.nest(loop_head(first, "0", hi, str(chunk))):
         there = printer.let(f"min({chunk}, {hi} - {first})", "n")
-        for access in printer.along:
-            if access.op == "load":
-                fetch(
-                    printer, tiles[id(access)], *_begin(printer, block, access, body, first), there
-                )
-        k = printer.fresh("k")
-        with printer.nest(loop_head(k, "0", there, "1")):
-            bind_index(printer, block, printer.let(f"{first} + {k}", "i"))
-            own = f"i32(lid) * {pitch_of(chunk)} + {k}"
-            for access in printer.along:
-                if access.op == "load":
-                    printer.bind(access.results[0], f"{tiles[id(access)]}[{own}]")
-            body(rest)
-            for access in printer.along:
-                if access.op == "store":
-                    (value,) = stored_values(access)
-                    text = printer.operand(value, lane=True)
-                    printer.line(f"{tiles[id(access)]}[{own}] = {text};")
-            assign(printer, names, yields_of(printer, block))
-        for access in printer.along:
-            if access.op == "store":
-                place = _begin(printer, block, access, body, first)
-                give_back(printer, tiles[id(access)], *place, there)
+        for access in loads:
+            place = _begin(printer, block, access, body, first)
+            fetch(printer, tiles[id(access)], *place, there)
+
+        def take(columns: Sequence[str]) -> None:
+            own = [f"i32(lid) * {pitch_of(chunk)} + {column}" for column in columns]
+            found = [[printer.let(f"{tiles[id(i)]}[{at}]") for i in loads] for at in own]
+            for column, at, values in zip(columns, own, found, strict=True):
+                bind_index(printer, block, printer.let(f"{first} + {column}", "i"))
+                for access, value in zip(loads, values, strict=True):
+                    printer.bind(access.results[0], value)
+                body(rest)
+                for access in stores:
+                    text = printer.operand(stored_values(access)[0], lane=True)
+                    printer.line(f"{tiles[id(access)]}[{at}] = {text};")
+                assign(printer, names, yields_of(printer, block))
+
+        gone = set(map(id, printer.along))
+        rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
+        if chunk * sum(1 for _ in every_instruction(rest.body)) <= MOST_LINES // 4:
+            with printer.nest(f"if ({there} == {chunk})"):
+                take([str(number) for number in range(chunk)])
+            otherwise: AbstractContextManager[None] = printer.nest("else")
+        else:
+            otherwise = nullcontext()
+        column = printer.fresh("k")
+        with otherwise, printer.nest(loop_head(column, "0", there, "1")):
+            take([column])
+        for access in stores:
+            place = _begin(printer, block, access, body, first)
+            give_back(printer, tiles[id(access)], *place, there)
 
 
 def _begin(

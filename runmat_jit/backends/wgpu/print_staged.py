@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.staged import pitch_of
 
-_IN_FLIGHT = 16
+_IN_FLIGHT = 32
 """Loads of a thread that do not wait for one another."""
 
 
