@@ -50,7 +50,6 @@ class OpenBlock:
     carry: tuple[Value, ...] = ()
     out: tuple[Value, ...] = ()
     matrices: tuple[Buffer, ...] = ()
-    independent: bool = False
     _index: Value | None = None
     _yields: tuple[Value, ...] = ()
 
@@ -318,21 +317,10 @@ class Builder:
             extents += [self.const(number, "index") for number in (matrix.begin, *matrix.steps)]
         return OpenBlock(self, "contract", tuple(extents), (), matrices=(left.buffer, right.buffer))
 
-    def loop(
-        self,
-        lo: Number,
-        hi: Number,
-        inits: Sequence[Value] = (),
-        step: int = 1,
-        *,
-        independent: bool = False,
-    ) -> OpenBlock:
-        """A sequential loop whose values are carried in registers.
-
-        ``independent``: its iterations may run in any order, and beside each other.
-        """
+    def loop(self, lo: Number, hi: Number, inits: Sequence[Value] = (), step: int = 1) -> OpenBlock:
+        """A sequential loop whose values are carried in registers."""
         args = tuple(self.const(v, "index") for v in (lo, hi, step))
-        return OpenBlock(self, "loop", args, tuple(inits), independent=independent)
+        return OpenBlock(self, "loop", args, tuple(inits))
 
     def while_(self, inits: Sequence[Value] = ()) -> OpenBlock:
         """A sequential loop; the first value it yields says whether it runs again."""
@@ -372,7 +360,6 @@ class Builder:
             attrs = dict(zip(("left", "right"), block.matrices, strict=True))
         else:
             block.out = tuple(self._value(c.type, lane=c.lane) for c in block.carry)
-            attrs = {"independent": True} if block.independent else {}
         inner = Block(block._index, block.carry, body, yields)
         args = block.args + block.inits
         self._stack[-1].append(Instruction(block.op, args, block.out, attrs, inner))

@@ -346,8 +346,6 @@ class _Verifier:
         elif op == "loop":
             step = args[2].literal
             require(step is not None and step > 0, "a loop's step is a positive constant")
-            free = "independent" in instruction.attrs
-            require(not (free and block.carried), "iterations that carry a value are in order")
         elif op == "if":
             self.uniform(args[0], "i1", "the condition of if")
         elif op == "while":

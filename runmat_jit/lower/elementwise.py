@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from runmat_jit.core.hardware import CELL, STREAMS, TILE, WARP, WORKGROUP
 from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
 from runmat_jit.lower.body import Body
 from runmat_jit.lower.flat import Flat
@@ -16,13 +18,15 @@ from runmat_jit.lower.nest import NEAR, Access, Nest, make_nest
 from runmat_jit.lower.problem import Operand, Problem, Store
 from runmat_jit.plan.device import Device
 
+Bounds = tuple[Value, Value]
+
 _CELL_OF_A_GPU = STREAMS, 4 * WORKGROUP
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
 with its neighbors, and cells for all of a large GPU.
 """
-_TILE_OF_A_GPU = WARP, WARP
-"""The same where operands are contiguous along different axes: threads are beside each other and
-one below another, so that some read neighbors along either.
+_LINES_OF_A_GPU = WARP, 2 * WARP
+"""The same where operands are contiguous along different axes: each thread walks a column, and a
+workgroup copies what is contiguous along the columns to its memory, in rows.
 """
 
 
@@ -32,16 +36,20 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=on_gpu)
     if 0 in nest.extents:
         return None
+    walks = on_gpu and len(nest.extents) > 1 and not nest.periods and _is_turned(nest)
+    if walks:
+        nest = _columns_before_rows(nest)
     turns = find_turns(problem) if on_gpu and len(nest.extents) == 1 else None
     body = _body(nest, problem, turns)
     if turns is not None and not _may_go_on(body, turns):
         turns, body = None, _body(nest, problem, None)
     body.declare()
-    total, grain = (
-        _flat(body, problem, turns)
-        if len(nest.extents) == 1
-        else _grid(body, problem.stores, problem.device)
-    )
+    if len(nest.extents) == 1:
+        total, grain = _flat(body, problem, turns)
+    elif walks:
+        total, grain = _columns(body, problem.stores)
+    else:
+        total, grain = _grid(body, problem.stores, problem.device)
     kernel, arguments = body.finish()
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
 
@@ -77,44 +85,83 @@ def _flat(body: Body, problem: Problem, turns: Turns | None) -> tuple[int, int]:
 
 def _grid(body: Body, stores: tuple[Store, ...], device: Device) -> tuple[int, int]:
     """Cells of rows times columns; the loop over a cell's rows holds the lanes."""
-    *outer, rows, columns = body.nest.extents
-    height, width = tile_shape(body.nest, device)
-    beside = device.kind == "gpu" and _is_turned(body.nest)
-    row_blocks, column_blocks = -(-rows // height), -(-columns // width)
-    cells = row_blocks * column_blocks
-    for extent in outer:
-        cells *= extent
-    builder, axis = body.builder, len(outer)
-    row_count, column_count = body.parameter(rows), body.parameter(columns)
-    high, wide = body.parameter(height), body.parameter(width)
-    across, down = body.parameter(column_blocks), body.parameter(row_blocks)
-    sizes = [body.parameter(extent) for extent in outer[1:]]
-    with builder.grid(body.parameter(cells)) as grid:
-        rest, column = split(grid.i, across)
-        if outer:
-            rest, row = split(rest, down)
-            for at, coordinate in enumerate(unravel(rest, sizes)):
-                body.enter(at, coordinate)
-        else:
-            row = rest
-        top, left = row * high, column * wide
-        bottom, right = smaller(top + high, row_count), smaller(left + wide, column_count)
-        with builder.loop(top, bottom, independent=beside) as loop:
+    builder, axis = body.builder, len(body.nest.extents) - 2
+    rows_of, columns_of = body.nest.extents[-2:]
+    shape = tile_shape(body.nest, device)
+    tiles = _Tiles(body, (rows_of, columns_of), shape)
+    with builder.grid(body.parameter(tiles.cells)) as grid:
+        rows, columns = tiles.enter(grid.i)
+        with builder.loop(*rows) as loop:
             body.enter(axis, loop.i)
-            with builder.lanes(left, right) as lanes:
+            with builder.lanes(*columns) as lanes:
                 body.enter(axis + 1, lanes.i)
                 body.store(stores)
-    return cells, max(1, CELL // (height * width))
+    return tiles.cells, max(1, CELL // math.prod(shape))
+
+
+def _columns(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
+    """The same, but each lane walks a column: columns are the axis before the rows."""
+    builder, axis = body.builder, body.nest.lanes
+    columns, rows = body.nest.extents[-2:]
+    height, width = _LINES_OF_A_GPU
+    shape = min(rows, height), min(columns, width)
+    tiles = _Tiles(body, (rows, columns), shape)
+    with builder.grid(body.parameter(tiles.cells)) as grid:
+        (top, bottom), bounds = tiles.enter(grid.i)
+        with builder.lanes(*bounds) as lanes:
+            body.enter(axis, lanes.i)
+            with builder.loop(0, bottom - top) as loop:
+                body.enter(axis + 1, top + loop.i)
+                body.store(stores)
+    return tiles.cells, 1
+
+
+class _Tiles:
+    """Cells of rows times columns, of a matrix or of each of many: numbers of a kernel."""
+
+    def __init__(self, body: Body, extents: tuple[int, int], shape: tuple[int, int]) -> None:
+        self.body = body
+        outer = body.nest.extents[:-2]
+        (rows, columns), (height, width) = extents, shape
+        row_blocks, column_blocks = -(-rows // height), -(-columns // width)
+        self.cells = row_blocks * column_blocks * math.prod(outer)
+        self.counts = body.parameter(rows), body.parameter(columns)
+        self.sides = body.parameter(height), body.parameter(width)
+        self.blocks = body.parameter(row_blocks), body.parameter(column_blocks)
+        self.sizes = [body.parameter(extent) for extent in outer[1:]]
+        self.is_one = not outer
+
+    def enter(self, cell: Value) -> tuple[Bounds, Bounds]:
+        """Enter the axes around the rows and columns of a cell; the bounds of these."""
+        rest, column = split(cell, self.blocks[1])
+        row = rest
+        if not self.is_one:
+            rest, row = split(rest, self.blocks[0])
+            for at, coordinate in enumerate(unravel(rest, self.sizes)):
+                self.body.enter(at, coordinate)
+        (rows, columns), (height, width) = self.counts, self.sides
+        top, left = row * height, column * width
+        return (top, smaller(top + height, rows)), (left, smaller(left + width, columns))
+
+
+def _columns_before_rows(nest: Nest) -> Nest:
+    """The same axes, the one of the lanes before the one that each of them walks."""
+
+    def swapped(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        *outer, row, column = numbers
+        return *outer, column, row
+
+    strides = {access: swapped(along) for access, along in nest.strides.items()}
+    return Nest(swapped(nest.extents), strides, nest.lanes - 1)
 
 
 def tile_shape(nest: Nest, device: Device) -> tuple[int, int]:
     """Rows and columns of a cell: square where some operand runs across, else long rows."""
     rows, columns = nest.extents[-2:]
-    across = _is_turned(nest)
     if device.kind == "gpu":
-        height, width = _TILE_OF_A_GPU if across else _CELL_OF_A_GPU
+        height, width = _CELL_OF_A_GPU
         return min(rows, height), min(columns, width)
-    if across:
+    if _is_turned(nest):
         return TILE, TILE
     width = columns if columns < 2 * CELL else CELL
     return max(1, min(rows, CELL // width)), width

@@ -73,10 +73,8 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
     if schedule.chunk:
         _print_together(printer, block, body, (lo, hi))
         return
-    across = schedule.team // schedule.down
-    index, thread = printer.fresh("i"), "tl" if schedule.down == 1 else f"(tl % {across})"
-    step = across * printer.lanes
-    head = loop_head(index, f"{lo} + {thread} * {printer.lanes}", hi, str(step))
+    index, step = printer.fresh("i"), schedule.team * printer.lanes
+    head = loop_head(index, f"{lo} + tl * {printer.lanes}", hi, str(step))
     with printer.nest(head), printer.lanes_inside():
         whole = all(map(printer.views.is_multiple, instruction.args))
         _print_lanes_of(printer, block, index, body, None if whole else hi)

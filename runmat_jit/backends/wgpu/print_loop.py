@@ -39,10 +39,6 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
         _print_lines(printer, instruction, body, names, hi)
         bind_results(printer, instruction, names)
         return
-    schedule = printer.schedule
-    if "independent" in instruction.attrs and schedule.down > 1:
-        lo = f"{lo} + tl / {schedule.team // schedule.down}"
-        step = f"{schedule.down} * ({step})"
     loop = _Loop(printer, instruction, body, (lo, hi, step))
     bind_results(printer, instruction, loop.print(_extremes_of(printer, block)))
 
@@ -102,7 +98,6 @@ class _Loop:
 
     def _iterations(self, block: Block, go_on: Callable[[], None]) -> None:
         printer, (lo, hi, step) = self.printer, self.counting
-        beside = "independent" in self.instruction.attrs and printer.schedule.down > 1
         index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
         early = early_of(block, printer.aliased) if printer.in_lanes else []
         if printer.schedule.ahead > 1 and any(each.op == "load" for each in early):
@@ -112,7 +107,7 @@ class _Loop:
         with printer.nest(loop_head(index, lo, hi, step)):
             bind_index(printer, block, index)
             self.body(block)
-            if not beside and not printer.in_lanes and (printer.read or printer.written):
+            if not printer.in_lanes and (printer.read or printer.written):
                 barrier(printer)
             go_on()
         printer.recall(before)  # the loop may have had no iteration
@@ -204,6 +199,8 @@ def _print_lines(
     tile serves a load and a store.
     """
     block, chunk = block_of(loop), printer.schedule.chunk
+    assert block.index is not None, "a loop counts"
+    index = block.index.number
     tiles, first = tiles_of(printer), printer.fresh("i")
     loads, stores = ([i for i in printer.along if i.op == op] for op in ("load", "store"))
     with printer.nest(loop_head(first, "0", hi, str(chunk))):
@@ -213,13 +210,18 @@ def _print_lines(
             fetch(printer, tiles[id(access)], *place, there)
 
         def take(columns: Sequence[str]) -> None:
-            own = [f"i32(lid) * {pitch_of(chunk)} + {column}" for column in columns]
-            found = [[printer.let(f"{tiles[id(i)]}[{at}]") for i in loads] for at in own]
-            for column, at, values in zip(columns, own, found, strict=True):
+            found = []
+            for column in columns:
                 bind_index(printer, block, printer.let(f"{first} + {column}", "i"))
-                for access, value in zip(loads, values, strict=True):
-                    printer.bind(access.results[0], value)
-                body(rest)
+                for access in loads:
+                    at = f"i32(lid) * {pitch_of(chunk)} + {column}"
+                    printer.bind(access.results[0], f"{tiles[id(access)]}[{at}]")
+                body(replace(rest, body=tuple(early)))
+                found.append({number: printer.values[number] for number in known})
+            for column, values in zip(columns, found, strict=True):
+                printer.values |= values
+                body(late)
+                at = f"i32(lid) * {pitch_of(chunk)} + {column}"
                 for access in stores:
                     text = printer.operand(stored_values(access)[0], lane=True)
                     printer.line(f"{tiles[id(access)]}[{at}] = {text};")
@@ -227,6 +229,10 @@ def _print_lines(
 
         gone = set(map(id, printer.along))
         rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
+        early = early_of(rest, printer.aliased)
+        gone = set(map(id, early))
+        late = replace(rest, body=tuple([each for each in rest.body if id(each) not in gone]))
+        known = [index, *(r.number for i in (*loads, *early) for r in i.results)]
         if chunk * sum(1 for _ in every_instruction(rest.body)) <= MOST_LINES // 4:
             with printer.nest(f"if ({there} == {chunk})"):
                 take([str(number) for number in range(chunk)])

@@ -29,8 +29,6 @@ _TEAM = 2 * WARP
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 2 * WARP
 """Threads of a workgroup whose control flow depends on its cell."""
-_ACROSS = WARP // 2
-"""Threads beside each other where others are below them: half of what memory gives at once."""
 _AHEAD = 8
 """Iterations of a loop whose loads come first: elements of a sector of memory."""
 _CHUNKS = (32, 16, 8)
@@ -132,8 +130,6 @@ class Schedule:
     """Iterations of a loop along lines whose elements a workgroup copies together."""
     ahead: int = 1
     """Iterations of a loop of lanes whose loads come first."""
-    down: int = 1
-    """Threads of a team one below another: each has other iterations of an independent loop."""
 
     @property
     def teams(self) -> int:
@@ -178,9 +174,6 @@ def _schedule(
     if kernel.body[-1].op != "grid":
         threads = min(WORKGROUP, limits.threads)
         return Schedule(lanes, threads, threads)
-    if not limits.software and _is_independent(kernel.body[-1]):
-        team = min(WORKGROUP, limits.threads)
-        return Schedule(lanes, team, team, down=team // _ACROSS)
     cells = cells_of(kernel)
     held = _rows(kernel, lanes, longest, limits)
     team = held.team if held.steps else _team(kernel, lanes, longest, limits)
@@ -378,21 +371,6 @@ def lanes_of_a_thread(kernel: Kernel) -> int:
     if kinds & {"f64", "i64"} and "bool" not in kinds:
         return 2
     return 4
-
-
-def _is_independent(grid: Instruction) -> bool:
-    """True if cells are one loop whose iterations may run beside each other, of lanes alone."""
-    body = () if grid.block is None else grid.block.body
-    *before, last = body
-    if "independent" not in last.attrs or any(i.block is not None for i in before):
-        return False
-    inside = list(every_instruction([last]))
-    return not any(
-        i.op in ("total", "if", "while")
-        or (i is not last and i.op == "loop")
-        or (i.op == "store" and i.attrs["stride"] == 0)
-        for i in inside
-    )
 
 
 def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
