@@ -24,7 +24,7 @@ _CELL_OF_A_GPU = STREAMS, 4 * WORKGROUP
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
 with its neighbors, and cells for all of a large GPU.
 """
-_LINES_OF_A_GPU = WARP, 2 * WARP
+_LINES_OF_A_GPU = WARP, WARP
 """The same where operands are contiguous along different axes: each thread walks a column, and a
 workgroup copies what is contiguous along the columns to its memory, in rows.
 """

@@ -6,12 +6,12 @@ one workgroup may disagree about reaching it: such a kernel gets a workgroup for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
-from runmat_jit.kernel.ir import Buffer, Instruction, Kernel
+from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Table
 from runmat_jit.kernel.walk import every_instruction
 
 
@@ -50,6 +50,32 @@ def touched(body: Sequence[Instruction]) -> tuple[set[str], set[str]]:
             if isinstance(buffer, Buffer):
                 (written if instruction.op == "store" else read).add(buffer.name)
     return read, written
+
+
+def early_of(block: Block, aliased: Collection[str]) -> list[Instruction]:
+    """Loads of a loop that do not depend on iterations before, and what their addresses need.
+
+    None of loops around others. ``aliased``: buffers that share memory with one that is written.
+    """
+    if any(each.op == "loop" for each in every_instruction(block.body)):
+        return []
+    _, written = touched(block.body)
+    late = {carried.number for carried in block.carried}
+    found = []
+    for each in block.body:
+        free = not any(arg.number in late for arg in each.args) and each.block is None
+        is_index = [r.type for r in each.results] == ["index"]
+        buffer = each.attrs.get("buffer")
+        loads = (
+            each.op == "load"
+            and isinstance(buffer, Buffer | Table)
+            and buffer.name not in {*written, *aliased}
+        )
+        if free and (is_index or loads):
+            found.append(each)
+        else:
+            late |= {result.number for result in each.results}
+    return found
 
 
 def _ordered(body: Sequence[Instruction]) -> frozenset[str]:

@@ -81,11 +81,14 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
 
 
 def _print_together(printer: Printer, block: Block, body: Body, bounds: tuple[str, str]) -> None:
-    """Lanes of a cell, one a thread; threads without one stay, and wait with the others."""
-    first = printer.fresh("b")
-    with printer.nest(loop_head(first, *bounds, str(printer.schedule.team))):
-        bind_index(printer, block, printer.let(f"{first} + tl", "i"))
-        with printer.masked(f"{first} + tl < {bounds[1]}", first=False, whole=True):
+    """Lanes of a cell, for one thread or several; those without one stay, and wait with others."""
+    first, width = printer.fresh("b"), printer.schedule.width
+    own = "tl" if printer.schedule.down == 1 else f"tl % {width}"
+    with printer.nest(loop_head(first, *bounds, str(width))):
+        index = printer.let(f"{first} + {own}", "i")
+        bind_index(printer, block, index)
+        mask = f"{index} < {bounds[1]}"
+        with printer.masked(mask, first=False, whole=True), printer.lanes_inside():
             body(block)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from runmat_jit.backends.wgpu.cells import touched
+from runmat_jit.backends.wgpu.cells import early_of
 from runmat_jit.backends.wgpu.print_blocks import (
     Body,
     assign,
@@ -16,18 +15,15 @@ from runmat_jit.backends.wgpu.print_blocks import (
     block_of,
     loop_head,
     start_carried,
-    yields_of,
 )
 from runmat_jit.backends.wgpu.print_extreme import Extreme, is_keyed
-from runmat_jit.backends.wgpu.print_memory import barrier, begin_of
-from runmat_jit.backends.wgpu.print_staged import fetch, give_back, tiles_of
-from runmat_jit.backends.wgpu.printer import Memory, Printer
-from runmat_jit.backends.wgpu.rows import MOST_LINES
-from runmat_jit.backends.wgpu.staged import pitch_of
+from runmat_jit.backends.wgpu.print_lines import print_lines
+from runmat_jit.backends.wgpu.print_memory import barrier
+from runmat_jit.backends.wgpu.printer import Printer
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
-from runmat_jit.kernel.ir import Block, Buffer, Instruction, Table, Value
-from runmat_jit.kernel.walk import every_instruction, stored_values
+from runmat_jit.kernel.ir import Block, Instruction, Value
+from runmat_jit.kernel.walk import every_instruction
 
 
 def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
@@ -36,7 +32,7 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
     lo, hi, step = (printer.name(printer.uniform(a)) for a in instruction.args[:3])
     if printer.schedule.chunk:
         names = start_carried(printer, block, instruction.args[3:])
-        _print_lines(printer, instruction, body, names, hi)
+        print_lines(printer, instruction, body, names, hi)
         bind_results(printer, instruction, names)
         return
     loop = _Loop(printer, instruction, body, (lo, hi, step))
@@ -188,96 +184,3 @@ def _print_ahead(
             printer.values |= values
             body(rest)
             go_on()
-
-
-def _print_lines(
-    printer: Printer, loop: Instruction, body: Body, names: list[str], hi: str
-) -> None:
-    """Some iterations at a time: what they load is copied to a tile, then what they stored.
-
-    The elements of an iteration, of a thread's own line, have the same index in each tile. So one
-    tile serves a load and a store.
-    """
-    block, chunk = block_of(loop), printer.schedule.chunk
-    assert block.index is not None, "a loop counts"
-    index = block.index.number
-    tiles, first = tiles_of(printer), printer.fresh("i")
-    loads, stores = ([i for i in printer.along if i.op == op] for op in ("load", "store"))
-    with printer.nest(loop_head(first, "0", hi, str(chunk))):
-        there = printer.let(f"min({chunk}, {hi} - {first})", "n")
-        for access in loads:
-            place = _begin(printer, block, access, body, first)
-            fetch(printer, tiles[id(access)], *place, there)
-
-        def take(columns: Sequence[str]) -> None:
-            found = []
-            for column in columns:
-                bind_index(printer, block, printer.let(f"{first} + {column}", "i"))
-                for access in loads:
-                    at = f"i32(lid) * {pitch_of(chunk)} + {column}"
-                    printer.bind(access.results[0], f"{tiles[id(access)]}[{at}]")
-                body(replace(rest, body=tuple(early)))
-                found.append({number: printer.values[number] for number in known})
-            for column, values in zip(columns, found, strict=True):
-                printer.values |= values
-                body(late)
-                at = f"i32(lid) * {pitch_of(chunk)} + {column}"
-                for access in stores:
-                    text = printer.operand(stored_values(access)[0], lane=True)
-                    printer.line(f"{tiles[id(access)]}[{at}] = {text};")
-                assign(printer, names, yields_of(printer, block))
-
-        gone = set(map(id, printer.along))
-        rest = replace(block, body=tuple([each for each in block.body if id(each) not in gone]))
-        early = early_of(rest, printer.aliased)
-        gone = set(map(id, early))
-        late = replace(rest, body=tuple([each for each in rest.body if id(each) not in gone]))
-        known = [index, *(r.number for i in (*loads, *early) for r in i.results)]
-        if chunk * sum(1 for _ in every_instruction(rest.body)) <= MOST_LINES // 4:
-            with printer.nest(f"if ({there} == {chunk})"):
-                take([str(number) for number in range(chunk)])
-            otherwise: AbstractContextManager[None] = printer.nest("else")
-        else:
-            otherwise = nullcontext()
-        column = printer.fresh("k")
-        with otherwise, printer.nest(loop_head(column, "0", there, "1")):
-            take([column])
-        for access in stores:
-            place = _begin(printer, block, access, body, first)
-            give_back(printer, tiles[id(access)], *place, there)
-
-
-def _begin(
-    printer: Printer, block: Block, access: Instruction, body: Body, index: str
-) -> tuple[Memory, str]:
-    """The memory of an access of a line, and the index there of the element of an iteration."""
-    bind_index(printer, block, index)
-    addresses = [i for i in block.body if [r.type for r in i.results] == ["index"]]
-    body(replace(block, body=tuple([i for i in addresses if i.op not in ("load", "gather")])))
-    return begin_of(printer, access)
-
-
-def early_of(block: Block, aliased: Collection[str]) -> list[Instruction]:
-    """Loads of a loop that do not depend on iterations before, and what their addresses need.
-
-    None of loops around others. ``aliased``: buffers that share memory with one that is written.
-    """
-    if any(each.op == "loop" for each in every_instruction(block.body)):
-        return []
-    _, written = touched(block.body)
-    late = {carried.number for carried in block.carried}
-    found = []
-    for each in block.body:
-        free = not any(arg.number in late for arg in each.args) and each.block is None
-        is_index = [r.type for r in each.results] == ["index"]
-        buffer = each.attrs.get("buffer")
-        loads = (
-            each.op == "load"
-            and isinstance(buffer, Buffer | Table)
-            and buffer.name not in {*written, *aliased}
-        )
-        if free and (is_index or loads):
-            found.append(each)
-        else:
-            late |= {result.number for result in each.results}
-    return found

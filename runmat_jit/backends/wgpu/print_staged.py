@@ -1,9 +1,8 @@
-"""Lines of threads' own, moved between memory and registers by all threads of a workgroup.
+"""Rows of one thread each, moved between memory and registers by all threads of a workgroup.
 
-Each thread alone would touch elements far from its neighbors'. So a workgroup copies its lines, or
-a part of them, side by side, into a tile of workgroup memory, from which every thread takes its
-own, and back. The pitch of the tile is not even: threads that take one element each
-then meet no bank twice.
+Each thread alone would touch elements far from its neighbors'. So a workgroup copies its rows, side
+by side, into a tile of workgroup memory, from which every thread takes its own, and back. The pitch
+of the tile is not even: threads that take one element each then meet no bank twice.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ def load_rows(printer: Printer, memory: Memory, begin: str) -> list[str]:
     _declare(printer, tile, memory.element, count)
     _announce(printer, begin)
     with _if_adjoining(printer):
-        for some in _together(_numbers(printer, count)):
+        for some in together(_numbers(printer, count)):
             found = [printer.let(f"{memory.name}[starts[0] + {number}]") for number, _ in some]
             for (_, at), name in zip(some, found, strict=True):
                 printer.line(f"{tile}[{at}] = {name};")
     with printer.nest("else"):
-        _copy_in(printer, tile, memory, count, None)
+        _copy_in(printer, tile, memory, count)
     printer.line("workgroupBarrier();")
     own = f"i32(lid) * {pitch_of(count)}"
     return [printer.let(f"{tile}[{own} + {number}]") for number in range(count)]
@@ -49,41 +48,7 @@ def store_rows(printer: Printer, memory: Memory, begin: str, names: Sequence[str
         for number, at in _numbers(printer, count):
             printer.line(f"{memory.name}[starts[0] + {number}] = {tile}[{at}];")
     with printer.nest("else"):
-        _copy_out(printer, tile, memory, count, None)
-
-
-def tiles_of(printer: Printer) -> dict[int, str]:
-    """Names of the tiles of the accesses of a loop along lines, by identity.
-
-    A store has the tile of a load, whose element of the iteration has been read by then.
-    """
-    names: dict[int, str] = {}
-    taken: dict[tuple[str, str], int] = {}
-    for access in printer.along:
-        element = printer.memory_of(access).element
-        number = taken.get((access.op, element), 0)
-        taken[access.op, element] = number + 1
-        names[id(access)] = f"tile_{element}_{number}"
-        _declare(printer, names[id(access)], element, printer.schedule.chunk)
-    return names
-
-
-def fetch(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -> None:
-    """Copy ``there`` elements of each thread's line, from the index ``begin`` on, into a tile."""
-    _announce(printer, _live(printer, begin, "0"))
-    _copy_in(printer, tile, memory, printer.schedule.chunk, there)
-    printer.line("workgroupBarrier();")
-
-
-def give_back(printer: Printer, tile: str, memory: Memory, begin: str, there: str) -> None:
-    """Copy what each thread has put into the tile to its line."""
-    _announce(printer, f"select(-1, {_live(printer, begin, '-1')}, live)")
-    _copy_out(printer, tile, memory, printer.schedule.chunk, there)
-
-
-def _live(printer: Printer, begin: str, other: str) -> str:
-    """Where a line begins, or a number for threads that have none."""
-    return begin if printer.live is None else f"select({other}, {begin}, {printer.live})"
+        _copy_out(printer, tile, memory, count)
 
 
 def _declare(printer: Printer, tile: str, element: str, count: int) -> None:
@@ -99,26 +64,23 @@ def _announce(printer: Printer, begin: str) -> None:
     printer.line("workgroupBarrier();")
 
 
-def _copy_in(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
+def _copy_in(printer: Printer, tile: str, memory: Memory, count: int) -> None:
     """Many loads are under way before what the first of them gives is put into the tile."""
-    for some in _together(_places(printer, count)):
-        found = []
-        for row, column in some:
-            at = column if there is None else f"min({column}, {there} - 1)"
-            found.append(printer.let(f"{memory.name}[starts[{row}] + {at}]"))
+    for some in together(places_of(printer, count, printer.schedule.threads)):
+        found = [printer.let(f"{memory.name}[starts[{row}] + {column}]") for row, column in some]
         for (row, column), name in zip(some, found, strict=True):
             printer.line(f"{tile}[{row} * {pitch_of(count)} + {column}] = {name};")
 
 
-def _copy_out(printer: Printer, tile: str, memory: Memory, count: int, there: str | None) -> None:
-    for row, column in _places(printer, count):
+def _copy_out(printer: Printer, tile: str, memory: Memory, count: int) -> None:
+    for row, column in places_of(printer, count, printer.schedule.threads):
         begin = printer.let(f"starts[{row}]", "s")
-        inside = f"{begin} >= 0" if there is None else f"{begin} >= 0 && {column} < {there}"
-        at = f"{row} * {pitch_of(count)} + {column}"
-        printer.line(f"if ({inside}) {{ {memory.name}[{begin} + {column}] = {tile}[{at}]; }}")
+        value = f"{tile}[{row} * {pitch_of(count)} + {column}]"
+        store = f"{memory.name}[{begin} + {column}] = {value};"
+        printer.line(f"if ({begin} >= 0) {{ {store} }}")
 
 
-def _together(pairs: Iterator[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+def together(pairs: Iterator[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     """Those of as many loads as are under way at once."""
     while some := list(itertools.islice(pairs, _IN_FLIGHT)):
         yield some
@@ -138,18 +100,19 @@ def _numbers(printer: Printer, count: int) -> Iterator[tuple[str, str]]:
         yield number, number if pitch_of(count) == count else number + within
 
 
-def _places(printer: Printer, count: int) -> Iterator[tuple[str, str]]:
-    """Names of the line and the column of each element that this thread copies.
+def places_of(printer: Printer, count: int, rows: int) -> Iterator[tuple[str, str]]:
+    """Names of the row and the column of each element that this thread copies, of ``count`` a row.
 
     Neighbors take neighboring elements.
     """
     threads = printer.schedule.threads
-    if threads % count == 0:
-        row, column = printer.let(f"i32(lid / {count}u)", "r"), printer.let(f"i32(lid % {count}u)")
-        for k in range(count):
-            yield (printer.let(f"{row} + {k * (threads // count)}", "r") if k else row), column
-        return
-    for k in range(count):
-        number = printer.let(f"lid + {k * threads}u")
-        row = printer.let(f"{number} / {count}u", "r")
-        yield printer.let(f"i32({row})"), printer.let(f"i32({number} - {row} * {count}u)")
+    for k in range(rows * count // threads):
+        if threads % count == 0:
+            if k == 0:
+                first = printer.let(f"i32(lid / {count}u)", "r")
+                column = printer.let(f"i32(lid % {count}u)")
+            yield (printer.let(f"{first} + {k * (threads // count)}", "r") if k else first), column
+        else:
+            number = printer.let(f"lid + {k * threads}u")
+            row = printer.let(f"{number} / {count}u", "r")
+            yield printer.let(f"i32({row})"), printer.let(f"i32({number} - {row} * {count}u)")

@@ -280,6 +280,14 @@ class Printer:
         self.live, self.first_is_live, self.live_together = outer
 
     @contextmanager
+    def all_live(self) -> Iterator[None]:
+        """Statements that only threads reach all of whose lanes are live, in a cell that is."""
+        outer = self.live, self.first_is_live, self.live_together, self.in_cell
+        self.live, self.first_is_live, self.live_together, self.in_cell = None, True, False, False
+        yield
+        self.live, self.first_is_live, self.live_together, self.in_cell = outer
+
+    @contextmanager
     def lanes_inside(self) -> Iterator[None]:
         """Statements that threads run on their own: nothing in them may wait for others."""
         self.in_lanes = True

@@ -16,7 +16,7 @@ from runmat_jit.backends.wgpu.rows import (
     steps_of,
     walks_of,
 )
-from runmat_jit.backends.wgpu.staged import KINDS, tile_bytes, walked_lines
+from runmat_jit.backends.wgpu.staged import KINDS, is_free, line_bytes, tile_bytes, walked_lines
 from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import CORES, WARP, WORKGROUP
@@ -128,6 +128,8 @@ class Schedule:
     """Threads that have a row each copy all of them together, through workgroup memory."""
     chunk: int = 0
     """Iterations of a loop along lines whose elements a workgroup copies together."""
+    down: int = 1
+    """Threads that share the iterations of a line."""
     ahead: int = 1
     """Iterations of a loop of lanes whose loads come first."""
 
@@ -135,6 +137,11 @@ class Schedule:
     def teams(self) -> int:
         """Cells of a workgroup."""
         return self.threads // self.team
+
+    @property
+    def width(self) -> int:
+        """Lines of a team."""
+        return self.team // self.down
 
 
 def schedule_for(
@@ -163,9 +170,9 @@ def _schedule(
     kernel: Kernel, limits: Limits, longest: Mapping[int, int], iterations: int, facts: Facts
 ) -> Schedule:
     """The same, but for loops of lanes whose loads come first."""
-    lines = 0 if limits.software or facts.shared else _chunk(kernel, limits)
-    if lines:
-        return Schedule(1, _TEAM, _TEAM, chunk=lines)
+    lines = None if limits.software or facts.shared else _along_lines(kernel, limits)
+    if lines is not None:
+        return lines
     lanes = _lanes(kernel, limits, longest, facts)
     contract = contract_of(kernel.body[-1])
     if contract is not None:
@@ -267,19 +274,32 @@ def _tile_for(
 def _staged(kernel: Kernel, steps: int, limits: Limits) -> Schedule:
     """The schedule of rows of one thread each, of elements between vectors."""
     kinds = {buffer_of_access(each).element for each in staged_instructions(kernel)}
-    threads = min(WORKGROUP, limits.threads)
+    threads = min(_TEAM, limits.threads)
     while threads > WARP and tile_bytes(steps, threads, len(kinds)) > limits.shared_bytes // 2:
         threads //= 2
     staged = tile_bytes(steps, threads, len(kinds)) <= limits.shared_bytes
     return Schedule(1, threads, 1, steps=steps, full=True, staged=staged and bool(kinds))
 
 
-def _chunk(kernel: Kernel, limits: Limits) -> int:
-    """Iterations of a loop along lines for whose elements a workgroup has memory; 0: none."""
+def _along_lines(kernel: Kernel, limits: Limits) -> Schedule | None:
+    """The schedule of a loop along lines; None where there is none, or no memory for its elements.
+
+    Where iterations depend on none before, threads share them: each has a few elements, so that
+    what is under way is near together in memory.
+    """
     accesses = walked_lines(kernel)
-    tiles = max((sum(1 for i in accesses if i.op == op) for op in ("load", "store")), default=0)
-    fitting = (each for each in _CHUNKS if tile_bytes(each, _TEAM, tiles) <= limits.shared_bytes)
-    return next(fitting, 0) if accesses else 0
+    if not accesses:
+        return None
+    down = min(WORKGROUP, limits.threads) // WARP if is_free(kernel) else 1
+    team = down * WARP if down > 1 else _TEAM
+    tiles = max(sum(1 for i in accesses if i.op == op) for op in ("load", "store"))
+    for chunk in _CHUNKS:
+        if chunk % down == 0:
+            schedule = Schedule(1, team, team, chunk=chunk, down=down)
+            used = line_bytes(chunk, schedule.width, tiles, len(accesses))
+            if used <= limits.shared_bytes:
+                return schedule
+    return None
 
 
 def staged_accesses(kernel: Kernel) -> frozenset[int]:

@@ -25,6 +25,20 @@ def tile_bytes(steps: int, threads: int, kinds: int) -> int:
     return 4 * threads * (kinds * pitch_of(steps) + 1)
 
 
+def line_bytes(chunk: int, width: int, tiles: int, accesses: int) -> int:
+    """Bytes of workgroup memory for parts of lines, and for where the lines of accesses begin."""
+    return 4 * width * (tiles * pitch_of(chunk) + 2 * accesses)
+
+
+def is_free(kernel: Kernel) -> bool:
+    """True if iterations of the only loop carry nothing, and read nothing that is stored."""
+    (loop,) = (i for i in every_instruction(kernel.body) if i.op == "loop")
+    inside = list(every_instruction(_body(loop)))
+    written = {_name(i) for i in inside if i.op == "store"}
+    read = {_name(i) for i in inside if i.op in ("load", "gather")}
+    return not loop.results and written.isdisjoint(read)
+
+
 def walked_lines(kernel: Kernel) -> tuple[Instruction, ...]:
     """Accesses of a loop of lanes along lines that are contiguous, while the lanes are far apart.
 

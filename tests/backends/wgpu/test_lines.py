@@ -50,6 +50,28 @@ def along(form, element="f32"):
     return b.finish()
 
 
+def turned(form, element="f32"):
+    """What is computed of elements of lines and of their transposes; nothing is carried."""
+    b = Builder()
+    x, y, out, more = (
+        b.buffer(name, element, written=name in ("out", "more"))
+        for name in ("x", "y", "out", "more")
+    )
+    n, length, step = (b.scalar(name, "index") for name in ("n", "length", "step"))
+    with b.grid(b.scalar("cells", "index")) as cell:
+        first, last = cell.i * WIDTH, (cell.i + 1) * WIDTH
+        with b.lanes(first, b.select(last < n, last, n)) as lanes, b.loop(0, length) as loop:
+            along, across = lanes.i * step + loop.i, lanes.i + loop.i * n
+            value = b.load(x, along, stride=step) * 3 + b.load(y, across)
+            if form == "both":
+                b.store(more, along, value * value, stride=step)
+            if form == "of what is stored":
+                value = value + b.load(out, across)
+            b.store(out, across, value)
+    return b.finish()
+
+
+FREE = {"turned": 1, "both": 2, "of what is stored": 1}
 ACCESSES = {
     "one array": 2,
     "two arrays": 3,
@@ -62,11 +84,11 @@ ACCESSES = {
 """How many accesses are copied together."""
 
 
-@pytest.mark.parametrize("form", ACCESSES)
+@pytest.mark.parametrize("form", [*ACCESSES, *FREE])
 @pytest.mark.parametrize("element", ["f32", "i32"])
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 100])
 def test_lines_have_the_interpreters_bits(form, element, length):
-    kernel, found = along(form, element), []
+    kernel, found = (turned if form in FREE else along)(form, element), []
     n, step = 150, length + 3
     for compute in (interpret, lambda k, a: run(k, a, (0, 3), using=hardware_runner())):
         rng = np.random.default_rng(length)
@@ -83,9 +105,12 @@ def test_lines_have_the_interpreters_bits(form, element, length):
         assert np.array_equal(ours, expected)
 
 
-@pytest.mark.parametrize(("form", "count"), ACCESSES.items())
+@pytest.mark.parametrize(("form", "count"), [*ACCESSES.items(), *FREE.items()])
 def test_which_accesses_are_copied(form, count):
-    assert len(walked_lines(along(form))) == count
+    kernel = (turned if form in FREE else along)(form)
+    assert len(walked_lines(kernel)) == count
+    schedule = schedule_for(kernel, Limits())
+    assert (schedule.down > 1) == (form in ("turned", "both"))
 
 
 def test_lines_are_copied_by_hardware_where_no_memory_is_shared():

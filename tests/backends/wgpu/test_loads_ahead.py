@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runmat_jit.backends.wgpu.print_loop import early_of
+from runmat_jit.backends.wgpu.cells import early_of
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import interpret
 from runmat_jit.kernel.walk import every_instruction
