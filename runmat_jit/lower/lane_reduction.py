@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from runmat_jit.core.hardware import CELL, CELLS, IN_REGISTERS, L1, LANES, STREAMS
+from runmat_jit.core.hardware import CELL, CELLS, IN_REGISTERS, L1, LANES, STREAMS, WORKGROUP
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Pair, Value
@@ -31,6 +31,7 @@ from runmat_jit.lower.reduction_problem import (
 )
 from runmat_jit.passes.fusion.groups import MOST_NODES, kept
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
+from runmat_jit.plan.device import Device
 
 Bounds = tuple[Value, Value]
 
@@ -50,7 +51,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     if 0 in nest.extents[: lane_axis + 1]:
         return None
     columns, outer = nest.extents[lane_axis], math.prod(nest.extents[:lane_axis])
-    width = cell_width(columns, outer)
+    width = cell_width(columns, outer, problem.device)
     blocks = -(-columns // width)
     seeds: dict[Operand, int] = dict.fromkeys(problem.seeds(), lane_axis + 1)
     builder = Builder(problem.device.builtins)
@@ -69,8 +70,13 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     return Launch(kernel, arguments, outer * blocks, grain, moved_bytes(nest))
 
 
-def cell_width(columns: int, outer: int) -> int:
-    """Columns of a cell: as many as the first-level cache holds, unless threads went without."""
+def cell_width(columns: int, outer: int, device: Device) -> int:
+    """Columns of a cell: as many as the first-level cache holds, unless threads went without.
+
+    A GPU's threads have one each.
+    """
+    if device.shares_tiles:
+        return min(columns, WORKGROUP)
     width = _COLUMNS
     while width > _FEW_COLUMNS and outer * -(-columns // width) < CELLS:
         width //= 2

@@ -140,7 +140,11 @@ def _walk_across(body: Body, problem: ScanProblem) -> tuple[int, int]:
     builder, nest = body.builder, body.nest
     *outer, columns, length = nest.extents
     cells = math.prod(outer)
-    width = min(columns, 2 * WARP) if problem.in_registers else cell_width(columns, cells)
+    width = (
+        min(columns, 2 * WARP)
+        if problem.in_registers
+        else cell_width(columns, cells, problem.device)
+    )
     blocks = -(-columns // width)
     count, wide, across, rows = map(body.parameter, (columns, width, blocks, length))
     with builder.grid(body.parameter(cells * blocks)) as grid:
