@@ -15,17 +15,26 @@ from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.formats import FORMATS
-from runmat_jit.kernel.primitives import FLOATS, identity
+from runmat_jit.kernel.primitives import (
+    FLOATS,
+    TOTAL_BLOCKS,
+    TOTAL_STEPS,
+    identity,
+    total_lanes,
+)
 from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.index import smaller
 from runmat_jit.lower.problem import Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
+from runmat_jit.plan.device import Device
 
 Bounds = tuple[Value, Value]
 
 BLOCK = 1024
 """Elements of a row that are searched for the position; in those before, the extreme is enough."""
 
+LONGEST_TOTAL = TOTAL_BLOCKS * TOTAL_STEPS * total_lanes(["i64"])
+"""Elements that any ``total`` can take."""
 
 _FEW = 8
 """Truth values that are looked at one by one before any block is."""
@@ -46,14 +55,27 @@ def earlier(
 
 
 def find_first(
-    body: Body, phase: tuple[Reduce, ...], stores: tuple[Store, ...], bounds: Bounds
+    body: Body,
+    phase: tuple[Reduce, ...],
+    stores: tuple[Store, ...],
+    bounds: Bounds,
+    device: Device,
 ) -> None:
     """The extreme of a row block by block, then its position in the first block that has it.
 
-    ``stores``: values of elements to store on the way.
+    The threads of a GPU have all blocks at once.
+
+    Args:
+        body: Emits the kernel.
+        phase: The extreme and its position.
+        stores: Values of elements to store on the way.
+        bounds: Of the row.
+        device: Runs the kernel.
+
     """
     value, position = phase
-    search = _Search(body, value, stores)
+    block = LONGEST_TOTAL if device.shares_tiles else BLOCK
+    search = _Search(body, value, stores, block)
     best, first = search.in_truth_values(bounds) if search.may_stop else search.first_of(bounds)
     body.define(value, best)
     assert isinstance(position.operand, Read), "positions are counted, or in memory"
@@ -68,6 +90,8 @@ class _Search:
     body: Body
     value: Reduce
     stores: tuple[Store, ...]
+    block: int
+    """Elements that are searched at once."""
 
     @property
     def combine(self) -> str:
@@ -103,11 +127,11 @@ class _Search:
     def first_of(self, bounds: Bounds) -> Bounds:
         """The extreme, and where it first is."""
         k, body = self.body.builder, self.body
-        if body.nest.extents[body.nest.lanes] <= BLOCK:
+        if body.nest.extents[body.nest.lanes] <= self.block:
             best, block = self.extreme_of(bounds), bounds
         else:
             best, at = self.block_by_block(bounds)
-            block = at, smaller(at + BLOCK, bounds[1])
+            block = at, smaller(at + self.block, bounds[1])
         wide = self.kind == "i64"  # as many lanes as for the ranks
         kind, convert = ("i64", "sext") if wide else ("i32", "trunc")
         with k.total(*block, [("min", kind)]) as total, body.scope():
@@ -136,8 +160,8 @@ class _Search:
         """The extreme, and where the first block begins that has it."""
         k = self.body.builder
         start = k.const(identity(self.combine, self.kind), self.kind)
-        with k.loop(*bounds, (start, bounds[0]), BLOCK) as blocks:
-            block = blocks.i, smaller(blocks.i + BLOCK, bounds[1])
+        with k.loop(*bounds, (start, bounds[0]), self.block) as blocks:
+            block = blocks.i, smaller(blocks.i + self.block, bounds[1])
             if self.may_stop:
                 needed = k.prim("xor", blocks.carry[0], self.combine == "or")
                 with k.if_(needed, blocks.carry) as branch:

@@ -87,7 +87,7 @@ def _reduce(
     combines = [(reduce.combine, value_type(KERNEL_ELEMENTS[reduce.dtype])) for reduce in phase]
     stores = problem.stores_of(number)
     if phase[-1].combine == FIRST:
-        find_first(body, phase, stores, bounds)
+        find_first(body, phase, stores, bounds, problem.device)
         return
     with body.builder.total(*bounds, combines) as total, body.scope():
         body.move(body.nest.lanes, total.i)
