@@ -56,6 +56,11 @@ class BlocksOfDraws:
         return self.width > 1 and store.mask is None and body.lies_side_by_side(store)
 
 
+def draws_numbers(problem: Problem) -> bool:
+    """True if a problem has random numbers whose blocks may be computed whole."""
+    return any(compute.node.op.name in _ROWS for compute in problem.computes)
+
+
 def _is_in_order(compute: Compute, steps: Mapping[Read, int]) -> bool:
     """True if a draw's elements are numbered one after another, from the first of a block on."""
     node, index = compute.node, compute.operands[0] if compute.operands else None

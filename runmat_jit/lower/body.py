@@ -61,6 +61,8 @@ class Body:
     steps: dict[Access, Value | int] = field(default_factory=dict)
     _lane: Value | None = None
     """The index of the block of lanes that is entered."""
+    _length: Value | None = None
+    """Lanes of a row, where lanes run over rows."""
 
     def __post_init__(self) -> None:
         self.exact = ExactNotes(self.builder)
@@ -423,12 +425,15 @@ class Body:
         return Pair(*(self.builder.load(buffer, at, step) for at in self._places_of_parts(read)))
 
     def _read_again(self, buffer: Buffer, read: Read) -> Value:
-        """Load one of few elements, to which lanes come back after a period."""
+        """Load the element of a lane's row, or that which lanes come back to after a row."""
         k, step, lane = self.builder, self._step(read), self._lane
         assert lane is not None, "lanes are entered"
         number = k.convert("trunc", lane, "i32") + k.lane_id("i32")
-        period = k.convert("trunc", self.parameter(self.nest.periods[read]), "i32")
-        at = k.prim("srem", number, period)
+        period = self.nest.periods[read]
+        if self._length is None:  # one for all: only one axis is merged so
+            self._length = self.parameter(period.length)
+        length = k.convert("trunc", self._length, "i32")
+        at = k.prim("sdiv" if period.of_rows else "srem", number, length)
         if step != 1:
             at = at * (k.convert("trunc", step, "i32") if isinstance(step, Value) else step)
         return k.gather(buffer, at + k.convert("trunc", self.address(read), "i32"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from runmat_jit.core.hardware import CELL, STREAMS, TILE, WARP, WORKGROUP
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
+from runmat_jit.lower.blocks_of_draws import BlocksOfDraws, draws_numbers
 from runmat_jit.lower.body import Body
 from runmat_jit.lower.flat import Flat
 from runmat_jit.lower.index import smaller, split, unravel
@@ -33,7 +33,8 @@ workgroup copies what is contiguous along the columns to its memory, in rows.
 def lower_elementwise(problem: Problem) -> Launch | None:
     """The kernel of a problem and how it is run; None where there is nothing to do."""
     on_gpu = problem.device.kind == "gpu"
-    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=on_gpu)
+    cyclic = on_gpu and not draws_numbers(problem)  # several elements of which are a lane's
+    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=cyclic)
     if 0 in nest.extents:
         return None
     walks = on_gpu and len(nest.extents) > 1 and not nest.periods and _is_turned(nest)
@@ -187,6 +188,6 @@ def moved_bytes(nest: Nest) -> int:
             for extent, stride in zip(nest.extents, strides, strict=True):
                 count *= extent if stride else 1
             if access in nest.periods:
-                count = count // nest.extents[-1] * nest.periods[access]
+                count = count // nest.extents[-1] * nest.periods[access].count(nest.extents[-1])
             nbytes += count * access.dtype.itemsize
     return nbytes

@@ -12,8 +12,22 @@ from runmat_jit.lower.problem import Read, Store
 Access = Read | Store
 FEW_LANES = 8
 """An axis shorter than this leaves most lanes of a vector empty."""
+_VECTOR = 4
+"""Elements of the longest vectors that a thread of a GPU reads."""
 NEAR = 16
 """A lane stride up to which neighbors still share cache lines."""
+
+
+@frozen
+class Period:
+    """An access to what rows have in common, or each row: ``length`` lanes are a row."""
+
+    length: int
+    of_rows: bool
+
+    def count(self, lanes: int) -> int:
+        """Elements of so many lanes."""
+        return lanes // self.length if self.of_rows else self.length
 
 
 @frozen
@@ -24,7 +38,7 @@ class Nest:
     strides: Mapping[Access, tuple[int, ...]]
     lanes: int
     """The axis whose iterations are lanes."""
-    periods: Mapping[Access, int] = field(default_factory=dict)
+    periods: Mapping[Access, Period] = field(default_factory=dict)
     """Iterations of lanes after which reads of a few elements come back to the first of them."""
 
 
@@ -42,7 +56,7 @@ def make_nest(
     extent_list = [extents[axis] for axis in axes]
     order = _memory_order(extent_list, accesses, columns)
     extent_list, columns = merge_axes(*permute(order, extent_list, columns))
-    periods = merge_channels(extent_list, columns, accesses) if cyclic else {}
+    periods = merge_rows(extent_list, columns, accesses) if cyclic else {}
     order = _lanes_last(extent_list)
     extent_list, columns = permute(order, extent_list, columns)
     if not extent_list:
@@ -55,27 +69,29 @@ def make_nest(
     )
 
 
-def merge_channels(
+def merge_rows(
     extents: list[int], columns: list[list[int]], accesses: Sequence[Access]
-) -> dict[Access, int]:
-    """Merge a short last axis with the one before it, in place: the accesses that have a period.
+) -> dict[Access, Period]:
+    """Merge the last axis with the one before it, in place: the accesses that have a period.
 
-    None, and nothing is merged, where some access neither lies evenly nor is of the short axis
-    alone.
+    Where rows are short, or do not begin where vectors of memory do: then whole vectors are read
+    and written of what lies evenly. None, and nothing is merged, where some access neither lies
+    evenly nor is of one of the two axes alone.
     """
-    if len(extents) < 2 or extents[-1] >= FEW_LANES:
+    if len(extents) < 2 or (extents[-1] >= FEW_LANES and extents[-1] % _VECTOR == 0):
         return {}
-    short, periods = extents[-1], dict[Access, int]()
+    length, periods = extents[-1], dict[Access, Period]()
     for access, column in zip(accesses, columns, strict=True):
-        if column[-2] == column[-1] * short:
+        if column[-2] == column[-1] * length:
             continue
-        if column[-2] or not _is_repeatable(access):
+        if (column[-2] and column[-1]) or not _is_repeatable(access):
             return {}
-        periods[access] = short
+        periods[access] = Period(length, of_rows=bool(column[-2]))
     if periods:
-        extents[-2:] = [extents[-2] * short]
-        for column in columns:
-            column[-2:] = column[-1:]
+        extents[-2:] = [extents[-2] * length]
+        for access, column in zip(accesses, columns, strict=True):
+            of_rows = access in periods and periods[access].of_rows
+            column[-2:] = column[-2:-1] if of_rows else column[-1:]
     return periods
 
 

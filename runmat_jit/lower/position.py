@@ -68,7 +68,7 @@ def find_first(
     Args:
         body: Emits the kernel.
         phase: The extreme and its position.
-        stores: Values of elements to store on the way.
+        stores: Values of elements that are stored meanwhile.
         bounds: Of the row.
         device: Runs the kernel.
 
@@ -147,7 +147,7 @@ class _Search:
         return _rank(self.body.builder, self.combine, self.body.value(self.value.operand))
 
     def extreme_of(self, block: Bounds) -> Value:
-        """The extreme of a block; on the way, elements are stored."""
+        """The extreme of a block; meanwhile, elements are stored."""
         body = self.body
         with body.builder.total(*block, [(self.combine, self.kind)]) as total, body.scope():
             rank = self.element(total.i)

@@ -121,6 +121,17 @@ def test_draws_are_made_in_the_kernels_that_use_their_numbers(gpu):
     assert not report["host_calls"], "NumPy has no part in it"
 
 
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("shape", [(20, 40, 3), (20, 41), (20, 44)])
+def test_numbers_beside_what_rows_have_in_common(shape):
+    def noisy(x, gain, rng):
+        return x * gain + rng.random(x.shape, dtype=np.float32)
+
+    x, gain = np.ones(shape, np.float32), np.arange(shape[-1], dtype=np.float32)
+    found = runmat.jit(noisy, device="gpu")(runmat.asarray(x, "gpu"), gain, default_rng(1))
+    np.testing.assert_array_equal(np.asarray(found), noisy(x, gain, default_rng(1)))
+
+
 def test_adapters_without_words_of_64_bits_get_numbers_from_the_host(gpu, monkeypatch):
     def noisy(x, rng):
         return x + rng.random(len(x), dtype=np.float32)

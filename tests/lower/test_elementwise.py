@@ -10,7 +10,7 @@ from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.kernel.text import to_text
 from runmat_jit.lower import elementwise
-from runmat_jit.lower.nest import make_nest
+from runmat_jit.lower.nest import Period, make_nest
 from runmat_jit.lower.problem import Read, Store
 from runmat_jit.ops.table import ROWS
 from runmat_jit.plan.argument import Scratch
@@ -82,6 +82,9 @@ def operands():
     yield "channels", values((3, 5, 11, 3)), values((3, 1, 1, 3), 1)
     yield "channels with steps", values((5, 22, 3))[:, ::2], values((5, 1, 6), 1)[..., ::-2]
     yield "channels of a row", values((5, 11, 7)), values((11, 7), 1)
+    yield "a row of odd rows", values((6, 41)), values((41,), 1)
+    yield "a column of odd rows", values((6, 41)), values((6, 1), 1)
+    yield "a strided column", values((3, 6, 41)), values((3, 12, 1), 1)[:, ::2]
     yield "channels in turn", values((11, 5, 3)).transpose(1, 0, 2), values((3,), 1)
 
 
@@ -106,7 +109,7 @@ def test_channels_are_merged_with_the_axis_before_them():
     store = Store(reads[0], Scratch(2, image.dtype, image.size), image.dtype, (9000, 180, 3, 1))
     nest = make_nest(image.shape, (*reads, store), cyclic=True)
     assert nest.extents == (4, 9000)
-    assert nest.periods == {reads[1]: 3}
+    assert nest.periods == {reads[1]: Period(3, of_rows=False)}
     assert make_nest(image.shape, (*reads, store)).extents == (4, 3, 3000)
 
 

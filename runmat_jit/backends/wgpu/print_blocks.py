@@ -175,7 +175,7 @@ def start_carried(printer: Printer, block: Block, inits: tuple[Value, ...]) -> l
 
 
 def yields_of(printer: Printer, block: Block) -> list[str]:
-    """Return the texts of what a block yields."""
+    """Return what a block yields, in WGSL."""
     return [
         printer.operand(value, lane=carried.lane)
         for value, carried in zip(block.yields, block.carried, strict=True)

@@ -50,7 +50,7 @@ class _Extremum:
 
 @slotted
 class _Loop:
-    """A loop being printed; texts of its bounds and step."""
+    """A loop being printed; its bounds and step in WGSL."""
 
     printer: Printer
     instruction: Instruction

@@ -47,10 +47,48 @@ def _infix(printer: Printer, instruction: Instruction) -> str:
     a, b = printer.operands(instruction)
     if printer.adds_by_fma(instruction.op, result):
         return _add_by_fma(printer, instruction, a, b)
+    if instruction.op == "add":
+        _note_count(printer, instruction)
     takes_itself = instruction.op == "sub" and args[0].number == args[1].number
     if takes_itself and result.type in FLOATS and printer.keeps_sums:
         b = printer.hide(b, result.type, lane=result.lane)  # x - x is NaN where x is infinite
     return f"{a} {_INFIX[instruction.op]} {b}"
+
+
+def _note_count(printer: Printer, instruction: Instruction) -> None:
+    """Remember sums of a whole number and the numbers of lanes: these are consecutive."""
+    (result,), args = instruction.results, instruction.args
+    first = next((arg for arg in args if not arg.lane), None)
+    if any(arg.number in printer.lane_ids for arg in args) and first is not None:
+        printer.counts[result.number] = printer.operand(first, lane=False)
+
+
+def _divide_whole(printer: Printer, instruction: Instruction) -> str:
+    """Quotients or remainders; of consecutive numbers the first alone is divided.
+
+    The others are no more than one period further on, where a period has as many as lanes.
+    """
+    (result,), (dividend, divisor) = instruction.results, instruction.args
+    first, text = printer.counts.get(dividend.number), _infix(printer, instruction)
+    if first is None or divisor.lane or printer.lanes == 1:
+        return text
+    period, name = printer.name(printer.uniform(divisor)), printer.fresh("q")
+    kind = WGSL_TYPES[result.type]
+    vector, several = printer.vector(kind), printer.splat(kind, period)
+    printer.line(f"var {name} = {vector}();")
+    with printer.nest(f"if ({period} >= {printer.lanes} && {first} >= 0)"):
+        quotient = printer.let(f"{first} / {period}")
+        rest = printer.let(f"{printer.numbers(kind)} + ({first} - {quotient} * {period})")
+        is_next = printer.let(f"{rest} >= {several}")
+        found = f"select({rest}, {rest} - {several}, {is_next})"
+        if instruction.op == "sdiv":
+            found = (
+                f"{vector}({quotient}) + select({vector}(), {printer.splat(kind, '1')}, {is_next})"
+            )
+        printer.line(f"{name} = {found};")
+    with printer.nest("else"):
+        printer.line(f"{name} = {text};")
+    return name
 
 
 def _add_by_fma(printer: Printer, instruction: Instruction, a: str, b: str) -> str:
@@ -286,6 +324,7 @@ def _splat(printer: Printer, instruction: Instruction) -> str:
 
 def _lane_id(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
+    printer.lane_ids.add(result.number)
     return printer.numbers(WGSL_TYPES[result.type])
 
 
@@ -323,7 +362,8 @@ def function_name(function: Function) -> str:
 
 
 _PRINTS: dict[str, Print] = {
-    **dict.fromkeys(("add", "sub", "sdiv", "srem"), _infix),
+    **dict.fromkeys(("add", "sub"), _infix),
+    **dict.fromkeys(("sdiv", "srem"), _divide_whole),
     "mul": _multiply,
     "div": _divide,
     "fma": _fma,

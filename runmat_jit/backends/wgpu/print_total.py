@@ -422,7 +422,7 @@ def _fold_in_order(
 def _halved(
     printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int
 ) -> list[str]:
-    """Combine vectors with those half of the places further on, until one is left."""
+    """Combine vectors with those half of their number further on, until one is left."""
     while places > 1:
         places //= 2
         both = itertools.zip_longest(vectors[:places], vectors[places:])

@@ -86,6 +86,9 @@ class Printer:
     """Accesses of a loop along lines, which a workgroup copies together."""
     in_cell: bool = False
     in_lanes: bool = False
+    lane_ids: set[int] = field(default_factory=set)
+    counts: dict[int, str] = field(default_factory=dict)
+    """The first of consecutive numbers, in WGSL, by the values that have them."""
     noted: bool = False
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)

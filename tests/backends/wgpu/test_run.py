@@ -176,6 +176,21 @@ def test_extents_beyond_31_bits_are_refused():
         runner().prepare([run])
 
 
+@pytest.mark.parametrize("op", ["sdiv", "srem"])
+@pytest.mark.parametrize("begin", [0, 2, -9])
+@pytest.mark.parametrize("period", [1, 2, 3, 4, 5, 7, 1000])
+def test_numbers_of_lanes_are_divided(period, begin, op):
+    b = Builder()
+    out, n = b.buffer("out", "i32", written=True), b.scalar("n", "index")
+    with b.lanes(0, n) as lanes:
+        number = b.convert("trunc", lanes.i + begin, "i32") + b.lane_id()
+        divisor = b.convert("trunc", b.scalar("period", "index"), "i32")
+        b.store(out, lanes.i, b.prim(op, number, divisor))
+    kernel = b.finish()
+    memory = {"out": np.zeros(45, np.int32), "n": 45, "period": period}
+    check(kernel, memory, (0, 45))
+
+
 def test_checked_shaders_give_the_same_results():
     x = np.random.default_rng(0).standard_normal(3000).astype(np.float32)
     memory = {"x": x, "out": np.zeros(3, np.float32), "rows": 3, "n": 999, "step": 1000}
