@@ -66,7 +66,7 @@ def _note_count(printer: Printer, instruction: Instruction) -> None:
 def _divide_whole(printer: Printer, instruction: Instruction) -> str:
     """Quotients or remainders; of consecutive numbers the first alone is divided.
 
-    The others are no more than one period further on, where a period has as many as lanes.
+    The others are at most two periods further on, where a period is half of the lanes or more.
     """
     (result,), (dividend, divisor) = instruction.results, instruction.args
     first, text = printer.counts.get(dividend.number), _infix(printer, instruction)
@@ -74,17 +74,17 @@ def _divide_whole(printer: Printer, instruction: Instruction) -> str:
         return text
     period, name = printer.name(printer.uniform(divisor)), printer.fresh("q")
     kind = WGSL_TYPES[result.type]
-    vector, several = printer.vector(kind), printer.splat(kind, period)
+    vector, one = printer.vector(kind), printer.splat(kind, "1")
     printer.line(f"var {name} = {vector}();")
-    with printer.nest(f"if ({period} >= {printer.lanes} && {first} >= 0)"):
+    with printer.nest(f"if ({period} * 2 >= {printer.lanes} && {first} >= 0)"):
         quotient = printer.let(f"{first} / {period}")
         rest = printer.let(f"{printer.numbers(kind)} + ({first} - {quotient} * {period})")
-        is_next = printer.let(f"{rest} >= {several}")
-        found = f"select({rest}, {rest} - {several}, {is_next})"
+        limits = (printer.splat(kind, period), printer.splat(kind, f"{period} * 2"))
+        wraps = [f"select({vector}(), {one}, {rest} >= {limit})" for limit in limits]
+        further = printer.let(" + ".join(wraps))
+        found = f"{rest} - {further} * {limits[0]}"
         if instruction.op == "sdiv":
-            found = (
-                f"{vector}({quotient}) + select({vector}(), {printer.splat(kind, '1')}, {is_next})"
-            )
+            found = f"{vector}({quotient}) + {further}"
         printer.line(f"{name} = {found};")
     with printer.nest("else"):
         printer.line(f"{name} = {text};")
