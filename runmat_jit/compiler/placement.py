@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.compiler.calibration import Calibration
 from runmat_jit.compiler.host_step import HostArray, HostStep
 from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
@@ -17,7 +18,7 @@ from runmat_jit.ops.product import Product
 from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.place import ASKED_FOR, Candidate, Decision, place, worth_opening
 from runmat_jit.plan.price import HostTask, Price, Task, price
-from runmat_jit.plan.profile import GPU, Profile
+from runmat_jit.plan.profile import GPU, LARGE_GPU, Profile
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.compile_graph import CompiledGraph
@@ -75,13 +76,18 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
 
 def _refused(session: Session, on_cpu: Price, moved: Moved) -> str | None:
     """Reason why the GPU need not be asked; None where it may win."""
-    opened = session.opened_gpu
+    opened, calibration = session.opened_gpu, session.service(Calibration, Calibration)
     if opened is None:
         expected = worth_opening(on_cpu, moved, GPU)
         if expected is not None:
+            if worth_opening(on_cpu, moved, LARGE_GPU) is None:
+                calibration.begin(on_cpu, moved)
             return expected
         opened = session.hardware_gpu()
-    return _unusable(opened)
+    unusable = _unusable(opened)
+    if unusable is None and not session.gpu_profile.measured:
+        calibration.begin(on_cpu, moved)
+    return unusable
 
 
 def _unusable(gpu: Gpu | None) -> str | None:

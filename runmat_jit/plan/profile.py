@@ -247,6 +247,17 @@ it is measured; with numbers of a server's card, small ones would be chosen for 
 at.
 """
 
+LARGE_GPU: Final = replace(
+    GPU,
+    name="a large GPU",
+    bandwidth=(Bandwidth(MEMORY, 2e6, 2e6),),
+    rates={name: 0.02 * rate for name, rate in GPU.rates.items()},
+    launch_us=3.0,
+    link=Link(12_000.0, 9_000.0, 20.0, 60.0, 20.0, 50.0, 800_000.0),
+)
+"""What a GPU might be that nobody has measured: where such a one would not win, none is looked
+for."""
+
 
 # -- text ------------------------------------------------------------------------------------------
 def to_dict(profile: Profile) -> dict[str, Any]:

@@ -281,6 +281,8 @@ class Session:
         if other.threads == self.threads:
             shared |= {"pool", "launcher", "profile"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
+        if "gpu_profile" in self.__dict__:
+            other.__dict__["gpu_profile"] = self.gpu_profile
         if "gpu" in self.__dict__:
             other.__dict__["gpu"] = self.gpu.at(reproducible=config.wants_cpu_bits)
         other._tables = self._tables

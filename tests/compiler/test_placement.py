@@ -37,7 +37,13 @@ def product(a):
 def auto(monkeypatch, tmp_path):
     """A session that may have a card, and nothing known of it."""
     monkeypatch.setattr(sessions, "might_have_gpu", lambda: True)
-    made = Session(replace(read_config({}), cache_dir=str(tmp_path / "cache"), device="auto"))
+    made = Session(
+        replace(
+            read_config({"RUNMAT_COMPILE": "first", "RUNMAT_TRIALS": "0"}),
+            cache_dir=str(tmp_path / "cache"),
+            device="auto",
+        )
+    )
     before = use_session(made)
     yield made
     use_session(before)
@@ -51,7 +57,8 @@ def card(gpu, auto):  # first the usual session's, whose adapter is known
 
 
 def profiles(session, cpu, card):
-    session.__dict__["profile"], session.__dict__["gpu_profile"] = cpu, card
+    session.__dict__["profile"] = cpu
+    session.__dict__["gpu_profile"] = replace(card, measured=True)
 
 
 @pytest.mark.parametrize(
