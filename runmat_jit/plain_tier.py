@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 DEPTH_LIMIT: Final = 200
 """Calls of decorated functions within each other, each of which takes some of the C stack."""
-
-
 FOREVER: Final = sys.maxsize
 """Calls until the next look at a function that is switched off."""
 SHALLOW: Final = 32
@@ -218,7 +216,8 @@ class PlainTier:
             decorated.install(decorated.target)
             return plain
         shared = self.shared(session, evidence)
-        if shared is not None or evidence.pays:
+        loops_first = evidence.wants_loops and not self.with_loops
+        if shared is not None or (evidence.pays and not loops_first):
             evidence.calls -= 1  # this one is recorded
             self.calls += calls - 1
             session.telemetry.count("calls_plain", calls - 1)

@@ -81,13 +81,13 @@ def steps_aside(monkeypatch):
     """A session as by default, but that functions pay at their first call: others step aside."""
     from dataclasses import replace  # noqa: PLC0415  (few tests need it)
 
-    from runmat_jit.capture import function  # noqa: PLC0415  (likewise)
     from runmat_jit.core import evidence  # noqa: PLC0415  (not before the variables)
     from runmat_jit.core.config import read_config  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops import driver  # noqa: PLC0415  (likewise)
     from runmat_jit.runtime.session import Session, use_session  # noqa: PLC0415  (likewise)
 
     monkeypatch.setattr(evidence.Evidence, "pays", True)
-    monkeypatch.setattr(function, "LOOP_PAYS", 0)
+    monkeypatch.setattr(driver, "LOOP_PAYS", 0)
     before = use_session(Session(replace(read_config(), compile="hot")))
     yield
     use_session(before)

@@ -42,7 +42,7 @@ from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
-from runmat_jit.core.prices import LOOP_PAYS, REPLAY
+from runmat_jit.core.prices import REPLAY
 from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler
@@ -106,8 +106,7 @@ class CapturedFunction:
         self.reads_arrays: Callable[..., Boundary] | None = None
         """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
         self._direct: DirectForm | None = None
-        loops_pay = LOOP_PAYS if evidence else 0
-        self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter, loops_pay)
+        self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter, evidence)
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
 

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from runmat_jit.core.array_work import ELEMENTS, FEW, MANY_ELEMENTS, work_of_call
 from runmat_jit.core.frames import call_of
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.prices import LOOPS_PAY, OPERATIONS, RECORDING_PAYS
@@ -36,10 +37,6 @@ MOST_OF_WHILE: Final = 4096
 """Iterations of a ``while`` at most, where no number and no array says how many there are."""
 SIZE_OF_INTEGER: Final = 100_000
 """Elements that an integer argument stands for at most where no argument is an array."""
-FEW: Final = 4
-"""Iterations of a loop of which nothing is known, at least."""
-ELEMENTS: Final = 1536
-"""Elements that NumPy computes, in cache, in the time that a call of it takes."""
 MOST_DOUBLINGS: Final = 10
 """Times that the price of the next recording is doubled at most."""
 GAP: Final = 255
@@ -155,6 +152,8 @@ class Work:
                 _count(counts, level, numbers)
         self.by_depth = counts
         self.code = weakref.ref(fn.__code__)
+        self.has_native_loops = False
+        """True if a loop of a plain call has run natively: its work is not counted."""
         self.has_loops = any(each.has_loops for each in codes)
         self._has_extents = any(_EXTENTS & {*each.names} for each in codes)
         self._has_while = any(each.has_while for each in codes)
@@ -209,7 +208,9 @@ class Work:
             times = max(times, min(extent**depth // FULL_NESTS, 2 * MOST_ITERATIONS))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
-        return least, most
+        if sizes.elements >= MANY_ELEMENTS and not self.has_native_loops:
+            least = max(least, work_of_call(self.code(), args, kwargs, NUMPYS))
+        return least, max(least, most)
 
 
 class Ledger:

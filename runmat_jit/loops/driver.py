@@ -18,7 +18,7 @@ import numpy as np
 
 from runmat_jit.core.epoch import DISABLED
 from runmat_jit.core.hotness import FAILURES, LOOKS
-from runmat_jit.core.prices import ELEMENTS
+from runmat_jit.core.prices import ELEMENTS, LOOP_PAYS
 from runmat_jit.core.watching import is_watched
 from runmat_jit.loops.objects import put_back
 from runmat_jit.loops.reads import Found, find, outside, variables_of
@@ -50,7 +50,8 @@ class PlainLoop:
         """Calls, and native runs of them, since :meth:`begin`."""
         self.is_inner = any(self.source.is_within(other) for other in hooks.loops)
         """True if it stands in a loop that may run natively, too: that one is compiled first."""
-        self.unpaid = int(hooks.plain.loops_pay) * (1 + self.is_inner)
+        self.evidence = hooks.plain.evidence
+        self.unpaid = 0 if self.evidence is None else LOOP_PAYS * (1 + self.is_inner)
         """Operations of Python's that it has still to run before it is compiled."""
         self._unpaid = self.unpaid
         self.per_iteration = 1
@@ -83,6 +84,8 @@ class PlainLoop:
         if result is None:
             return ()
         self.declined, self.rest, self.runs = 0, 0, self.runs + 1
+        if self.evidence is not None and self.evidence.work is not None:
+            self.evidence.work.has_native_loops = True
         self.iterations = 0
         call.append(result, values)
         put_back(found.packs, call)

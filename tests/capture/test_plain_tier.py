@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
-from runmat_jit.capture import function
 from runmat_jit.core import evidence
 from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.evidence import ELEMENTS, Evidence, Work, code_of
 from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.prices import RECORDING_PAYS
+from runmat_jit.loops import driver
 from runmat_jit.loops import program as loop_program
 from runmat_jit.runtime.session import Session, current_session, use_session
 from tests.capture.behavior import compare, observe
@@ -105,6 +105,7 @@ CASES = {
     "a loop over elements": (elements, (np.ones((80, 80)),), (2_420, 19_360)),
     "a loop over all pairs": (pairs, (np.ones(2000), np.ones(500)), (1_000, 500_000)),
     "a loop of steps on arrays": (steps, (np.ones(10 * N), np.ones(10 * N), 100), (50, 4411)),
+    "the same on large ones": (steps, (np.ones(100 * N), np.ones(100 * N), 100), (40_000, 40_411)),
     "a loop over a list": (of_list, ([1.0] * 800,), (200, 1600)),
     "a loop of which nothing is known": (of_list, (iter(()),), (1, 8)),
 }
@@ -154,11 +155,37 @@ def test_evidence_decides(calls, size, decision):
     assert ("compiled" if evidence.pays else "plain") == decision
 
 
-def test_loops_are_looked_at_before_a_function_is_recorded():
-    evidence = Evidence()
-    evidence.add(steps, 1, (np.ones(200 * ELEMENTS), np.ones(200 * ELEMENTS), 300), {})
+def test_loops_are_looked_at_before_a_function_is_recorded(hot):
+    decorated = runmat.jit(steps)
+    decorated(np.ones(200 * ELEMENTS), np.ones(200 * ELEMENTS), 300)
+    evidence = current_session().evidence(steps.__code__)
     assert evidence.wants_loops
-    assert not evidence.pays
+    assert evidence.pays
+    assert decorated.cache_info().misses == 0
+
+
+def waves(x):
+    for _ in range(3):
+        x = np.tanh(np.sin(x) * np.exp(-x)) + x
+    return x
+
+
+def means(x):
+    for _ in range(10):
+        x = x * 0.9 + x.mean()
+    return x
+
+
+@pytest.mark.parametrize("fn", [waves, means])
+def test_loops_over_whole_arrays_are_compiled_when_they_have_paid(hot, fn):
+    decorated, x = runmat.jit(fn), np.linspace(0.1, 2.0, 100 * ELEMENTS)
+    work = Work(fn).of((x,), {})[0]
+    calls = 0
+    while not decorated.cache_info().misses:
+        np.testing.assert_allclose(decorated(x), fn(x), rtol=1e-12)
+        calls += 1
+        assert calls * work <= 2 * RECORDING_PAYS
+    assert calls * work > RECORDING_PAYS / 2
 
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -178,7 +205,7 @@ def loops_at_once(hot, monkeypatch):
     """Functions are plain, and their loops are compiled at once however short they are."""
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
     monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
-    monkeypatch.setattr(function, "LOOP_PAYS", 0)
+    monkeypatch.setattr(driver, "LOOP_PAYS", 0)
     monkeypatch.setattr(loop_program, "WORTH", 0)
     monkeypatch.setattr(loop_program, "SHORT", 0)
 
@@ -470,7 +497,7 @@ WHILES = to_its_end, with_breaks, in_nests, with_else
 @pytest.mark.parametrize("budget", [1000, 500_000, 1 << 40])
 def test_a_while_is_compiled_at_an_iteration(hot, monkeypatch, fn, stop, budget):
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
-    monkeypatch.setattr(function, "LOOP_PAYS", budget)
+    monkeypatch.setattr(driver, "LOOP_PAYS", budget)
     decorated, x = runmat.jit(fn), np.random.default_rng(2).normal(size=100_000)
     before = current_session().telemetry.snapshot()
     for _ in range(2):
@@ -521,7 +548,7 @@ def summed(x):
 def test_loops_that_are_shorter_than_a_native_run_are_pythons(hot, monkeypatch, fn, short, long):
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
     monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
-    monkeypatch.setattr(function, "LOOP_PAYS", 0)
+    monkeypatch.setattr(driver, "LOOP_PAYS", 0)
     """One run may tell what the loop does."""
     for args, runs in ((short, {0, 1}), (long, {6, 7})):
         decorated = runmat.jit(fn)

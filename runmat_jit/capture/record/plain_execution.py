@@ -30,6 +30,7 @@ from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.source.rewrite import Rewritten, bind
 from runmat_jit.capture.source.rewrite_direct import HOOKS
 from runmat_jit.capture.tape.lines import Lines, call_at, is_boundary
+from runmat_jit.core.evidence import Evidence
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.installed import is_installed
@@ -319,16 +320,13 @@ class DirectForm:
 
 
 class Plain:
-    """Plain execution of one decorated function and of what it calls.
-
-    ``loops_pay``: operations that a loop runs in Python before it is compiled.
-    """
+    """Plain execution of one decorated function and of what it calls; ``evidence`` of its calls."""
 
     def __init__(
-        self, executor: Executor, lines: Lines, converter: Converter, loops_pay: int = 0
+        self, executor: Executor, lines: Lines, converter: Converter, evidence: Evidence | None
     ) -> None:
         self.executor, self.lines, self.converter = executor, lines, converter
-        self.loops_pay = loops_pay
+        self.evidence = evidence
         self._helpers: dict[types.FunctionType, DirectForm] = {}
 
     def helper(self, fn: Any) -> Any:

@@ -1,0 +1,148 @@
+"""Work with whole arrays, read off the source. Oracle: what NumPy is asked to compute."""
+
+import numpy as np
+import pytest
+
+from runmat_jit.core.array_work import ELEMENTS, array_work, tree_of
+from runmat_jit.core.evidence import NUMPYS
+
+N = 64 * ELEMENTS
+
+
+class Counting(np.ndarray):
+    """An array that counts what is computed with it, and with what is made of it."""
+
+    work = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        plain = [np.asarray(each) if isinstance(each, Counting) else each for each in inputs]
+        if out is not None:
+            kwargs["out"] = tuple(np.asarray(each) for each in out)
+        Counting.work += max(np.size(each) for each in plain) // ELEMENTS
+        found = getattr(ufunc, method)(*plain, **kwargs)
+        return found.view(Counting) if isinstance(found, np.ndarray) else found
+
+    def __setitem__(self, index, value):
+        Counting.work += np.asarray(self)[index].size // ELEMENTS
+        super().__setitem__(index, value)
+
+
+def straight(x):
+    return np.sin(x) * 2 + x
+
+
+def repeated(x):
+    for _ in range(7):
+        x = np.tanh(x) * 0.5 + x.mean()
+    return x
+
+
+def by_argument(x, count):
+    for _ in range(1, count):
+        x *= 0.5
+    return x
+
+
+def nested(x):
+    for _ in range(3):
+        for _ in range(5):
+            x = x + 1.0
+        x = -x
+    return x
+
+
+def inner(u):
+    for _ in range(6):
+        u = u.copy()
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return u
+
+
+def elements(x):
+    total = 0.0
+    for i in range(100):
+        total += x[i] * 2.0
+    return total
+
+
+def small_views(x):
+    total = 0.0
+    for i in range(100):
+        total += (x[i : i + 3] * 2).sum()
+    return total
+
+
+def branches(x):
+    for i in range(10):
+        if i > 8:
+            x = np.exp(x)
+    return x
+
+
+def breaks(x):
+    for i in range(1000):
+        x = x * 0.5
+        if i == 3:
+            break
+    return x
+
+
+def returns(x):
+    for i in range(1000):
+        x = x * 0.5
+        if i == 3:
+            return x
+    return x
+
+
+def rebound(x):
+    x = x.sum()
+    for _ in range(1000):
+        x = x * 0.5 + 1
+    return x
+
+
+def rebound_in_a_branch(x):
+    if len(x):
+        x = 1.0
+    for _ in range(1000):
+        x = x * 0.5 + 1
+    return x
+
+
+def counted_down(x):
+    while len(x) > N // 64:
+        x = x[::2] * 1.0
+    return x
+
+
+def others(x):
+    a, b = x, 2.0
+    for a in range(100):
+        b = b + a
+    with np.errstate(all="ignore"):
+        x = x + 1.0
+    return x, b
+
+
+EXACT = (straight, repeated, by_argument, nested, inner)
+CASES = (*EXACT, elements, small_views, branches, breaks, returns, rebound, rebound_in_a_branch)
+CASES += (counted_down, others)
+
+
+@pytest.mark.parametrize("fn", CASES, ids=lambda fn: fn.__name__)
+def test_no_more_is_estimated_than_numpy_computes(fn):
+    count = {"count": 9} if fn is by_argument else {}
+    estimate = array_work(tree_of(fn.__code__), {"x": N, "u": N}, count, NUMPYS)
+    Counting.work = 0
+    fn(np.linspace(0.0, 1.0, N).view(Counting), *count.values())
+    assert estimate <= Counting.work + 64  # of arrays a little smaller
+    if fn in EXACT:
+        assert estimate >= Counting.work / 2
+
+
+def test_what_has_no_source_is_not_estimated():
+    namespace = {}
+    exec("def made(x):\n  return x * 2", namespace)
+    assert tree_of(namespace["made"].__code__) is None
+    assert tree_of((lambda x: x * 2).__code__) is None
