@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runmat_jit.core.errors import BackendError
@@ -102,7 +103,9 @@ class Calibration:
         session.__dict__["gpu_profile"] = profile
         with self._lock:
             placed = tuple(self._placed)
-        if any(worth_opening(*each, profile) is None for each in placed):
+        assert profile.link is not None, "of a device with memory of its own"
+        opened = replace(profile, link=replace(profile.link, opening_us=0.0))
+        if any(worth_opening(*each, opened) is None for each in placed):
             with CURRENT.lock:
                 is_current = CURRENT.session is session
             if is_current:  # another configuration has programs of its own
