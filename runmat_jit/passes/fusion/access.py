@@ -10,6 +10,7 @@ from runmat_jit.core.types import c_strides
 from runmat_jit.graph.by_value import is_by_value
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Fresh, Graph, Node
+from runmat_jit.ops.product import product_in
 from runmat_jit.passes.fusion.geometry import GEOMETRIES, Strides
 
 Orders = Mapping[Node, tuple[int, ...]]
@@ -26,8 +27,18 @@ class View:
 
 
 def memory_orders(graph: Graph) -> dict[Node, tuple[int, ...]]:
-    """The order of axes in memory of nodes, were they stored: an output's own wish decides."""
-    wishes: dict[Node, Any] = {
+    """The order of axes in memory of nodes, were they stored: an output's own wish decides.
+
+    What a product of NumPy's reads in columns is stored so: it would be copied otherwise.
+    """
+    wishes: dict[Node, Any] = {}
+    for node in graph.nodes:
+        product = product_in(node.params)
+        for arg, lies in () if product is None else zip(node.args, product.lie, strict=True):
+            if lies == "columns":
+                *outer, row, column = range(arg.type.ndim)
+                wishes[arg] = (*outer, column, row)
+    wishes |= {
         node.args[0]: node.params["order"] for node in graph.nodes if node.op.name == "strided"
     }
     for output in reversed(graph.outputs):
