@@ -35,7 +35,7 @@ def memory_orders(graph: Graph) -> dict[Node, tuple[int, ...]]:
     for node in graph.nodes:
         product = product_in(node.params)
         for arg, lies in () if product is None else zip(node.args, product.lie, strict=True):
-            if lies == "columns":
+            if lies == "columns" and not is_view(arg):
                 *outer, row, column = range(arg.type.ndim)
                 wishes[arg] = (*outer, column, row)
     wishes |= {
