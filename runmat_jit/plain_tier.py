@@ -216,8 +216,7 @@ class PlainTier:
             decorated.install(decorated.target)
             return plain
         shared = self.shared(session, evidence)
-        loops_first = evidence.wants_loops and not self.with_loops
-        if shared is not None or (evidence.pays and not loops_first):
+        if shared is not None or (evidence.pays and (self.with_loops or not evidence.wants_loops)):
             evidence.calls -= 1  # this one is recorded
             self.calls += calls - 1
             session.telemetry.count("calls_plain", calls - 1)

@@ -141,23 +141,22 @@ class ProgramWriter:
             else:
                 self.fixed[place] = self.fixed[buffer.shares]
             return
-        shape, dtype = (
-            ((max(buffer.sizes),), BYTE) if buffer.sizes else (buffer.shape, buffer.dtype)
-        )
+        shape, dtype, strides = buffer.shape, buffer.dtype, buffer.strides
+        if buffer.sizes:
+            shape, dtype, strides = (max(buffer.sizes),), BYTE, None
         if buffer.nbytes >= SMALL:
             found = self.registers[place] = write.register()
             function = write.object(self.session.allocator.empty)
-            strides = None if buffer.sizes else buffer.strides
             given = write.object((tuple(map(int, shape)), dtype, strides))
             write.emit("call_with", function, given, found)
         elif kept or place in self.by_value:
             found = self.registers[place] = write.register()
-            steps = 0 if buffer.strides is None else write.numbers(buffer.strides)
+            steps = 0 if strides is None else write.numbers(strides)
             numbers = write.numbers(shape)
             own, kind = write.object(np.ndarray), write.object(dtype)
             write.emit("new_array", own, kind, len(shape), numbers, steps, found)
         else:
-            self.fixed[place] = self.session.allocator.empty(shape, dtype, buffer.strides)
+            self.fixed[place] = self.session.allocator.empty(shape, dtype, strides)
 
     def launch(self, bound: Bound, words: np.ndarray) -> None:
         """One launch, whose block holds ``words``."""

@@ -15,12 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-FEW: Final = 4
-"""Iterations of a loop of which nothing is known, at least."""
-MANY_ELEMENTS: Final = 1 << 14
-"""Elements of an array from which on the source of a function with loops is looked at."""
-ELEMENTS: Final = 1536
-"""Elements that NumPy computes, in cache, in the time that a call of it takes."""
+from runmat_jit.core.hotness import ELEMENTS, FEW
+
 _REDUCING: Final = frozenset(
     (
         *("sum", "mean", "prod", "max", "min", "std", "var", "median", "ptp", "average"),

@@ -1,9 +1,8 @@
 """Work of a function's calls, estimated from its code and its arguments.
 
 Work is counted in calls of NumPy on a few elements (see :mod:`runmat_jit.core.prices`), never in
-seconds: two runs of a program compile the same functions at the same calls. The estimate reads the
-bytecode once; per call it looks at the sizes of arrays and at integers, which are sizes or numbers
-of iterations.
+seconds: two runs of a program compile the same functions at the same calls. It follows from the
+bytecode or source, the sizes of arrays, and integers, which are sizes or numbers of iterations.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.core.array_work import ELEMENTS, FEW, MANY_ELEMENTS, work_of_call
 from runmat_jit.core.frames import call_of
-from runmat_jit.core.hotness import OFTEN
+from runmat_jit.core.hotness import ELEMENTS, FEW, OFTEN
 from runmat_jit.core.prices import LOOPS_PAY, OPERATIONS, RECORDING_PAYS
 from runmat_jit.core.source import looks_at_frames
 
@@ -152,8 +150,7 @@ class Work:
                 _count(counts, level, numbers)
         self.by_depth = counts
         self.code = weakref.ref(fn.__code__)
-        self.has_native_loops = False
-        """True if a loop of a plain call has run natively: its work is not counted."""
+        self.has_native_loops = False  # in plain calls: their work is not counted
         self.has_loops = any(each.has_loops for each in codes)
         self._has_extents = any(_EXTENTS & {*each.names} for each in codes)
         self._has_while = any(each.has_while for each in codes)
@@ -208,7 +205,9 @@ class Work:
             times = max(times, min(extent**depth // FULL_NESTS, 2 * MOST_ITERATIONS))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
-        if sizes.elements >= MANY_ELEMENTS and not self.has_native_loops:
+        if operation > OFTEN and not self.has_native_loops:
+            from runmat_jit.core.array_work import work_of_call  # noqa: PLC0415  (few need it)
+
             least = max(least, work_of_call(self.code(), args, kwargs, NUMPYS))
         return least, max(least, most)
 
@@ -250,11 +249,7 @@ class Evidence:
         """Calls until the next look."""
 
     def add(
-        self,
-        fn: types.FunctionType,
-        calls: int,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
+        self, fn: types.FunctionType, calls: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> int:
         """Count calls, the last of them with these arguments; give those until the next look."""
         if fn is call_of:

@@ -20,6 +20,11 @@ ENTRIES: Final = 32
 KINDS: Final = 2 * ENTRIES
 """Kinds of calls, or of their arguments, that are counted; then others are forgotten."""
 
+FEW: Final = 4
+"""Iterations of a loop of which nothing is known, at least."""
+ELEMENTS: Final = 1536
+"""Elements that NumPy computes, in cache, in the time that a call of it takes."""
+
 
 def is_due(times: int) -> bool:
     """True if it is time for another try: at the second time, the fourth, the eighth and so on."""

@@ -122,8 +122,7 @@ class PlainLoop:
     @property
     def is_idle(self) -> bool:
         """True if it has not run natively, and will not soon."""
-        comes = self.unpaid > 0 and LOOKS * (self._unpaid - self.unpaid) > self.unpaid
-        return not self.runs and not comes
+        return not self.runs and not 0 < self.unpaid < LOOKS * (self._unpaid - self.unpaid)
 
     def pays(self, call: LoopCall, operands: dict[Chain, Any]) -> bool:
         """Count a run: True if the loop has run for as long as compiling it takes."""
@@ -136,8 +135,7 @@ class PlainLoop:
         if isinstance(self.source.node, ast.While) and not self.is_inner:
             return False  # its iterations are counted
         work = call.expected * weight * operation
-        self.unpaid -= work * (1 + self.skipped)
-        self.skipped = 0
+        self.unpaid, self.skipped = self.unpaid - work * (1 + self.skipped), 0
         if work >= LONG:
             self.declined = self.rest = 0  # look at the next one, too
         return self.unpaid <= 0

@@ -104,7 +104,7 @@ CASES = {
     "arrays in attributes": (Model.advance, (Model(10 * N),), (22, 22)),
     "a loop over elements": (elements, (np.ones((80, 80)),), (2_420, 19_360)),
     "a loop over all pairs": (pairs, (np.ones(2000), np.ones(500)), (1_000, 500_000)),
-    "a loop of steps on arrays": (steps, (np.ones(10 * N), np.ones(10 * N), 100), (50, 4411)),
+    "a loop of steps on arrays": (steps, (np.ones(4 * N - 1), np.ones(4 * N - 1), 100), (50, 1611)),
     "the same on large ones": (steps, (np.ones(100 * N), np.ones(100 * N), 100), (40_000, 40_411)),
     "a loop over a list": (of_list, ([1.0] * 800,), (200, 1600)),
     "a loop of which nothing is known": (of_list, (iter(()),), (1, 8)),

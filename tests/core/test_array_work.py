@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from runmat_jit.core.array_work import ELEMENTS, array_work, tree_of
-from runmat_jit.core.evidence import NUMPYS
+from runmat_jit.core.array_work import array_work, tree_of
+from runmat_jit.core.evidence import ELEMENTS, NUMPYS
 
 N = 64 * ELEMENTS
 
