@@ -31,12 +31,23 @@ def line_bytes(chunk: int, width: int, tiles: int, accesses: int) -> int:
 
 
 def is_free(kernel: Kernel) -> bool:
-    """True if iterations of the only loop carry nothing, and read nothing that is stored."""
+    """True if iterations of the only loop are independent.
+
+    They carry nothing, read nothing that is stored, and each stores elements of its own.
+    """
     (loop,) = (i for i in every_instruction(kernel.body) if i.op == "loop")
-    inside = list(every_instruction(_body(loop)))
-    written = {_name(i) for i in inside if i.op == "store"}
+    assert loop.block is not None, "a loop has a body"
+    assert loop.block.index is not None, "it counts"
+    inside = list(every_instruction(loop.block.body))
+    stores = [i for i in inside if i.op == "store"]
     read = {_name(i) for i in inside if i.op in ("load", "gather")}
-    return not loop.results and written.isdisjoint(read)
+    if loop.results or any(_name(store) in read for store in stores):
+        return False
+    changing = {loop.block.index.number}
+    for each in inside:
+        if any(arg.number in changing for arg in each.args):
+            changing |= {result.number for result in each.results}
+    return all(store.args[0].number in changing for store in stores)
 
 
 def walked_lines(kernel: Kernel) -> tuple[Instruction, ...]:

@@ -67,11 +67,11 @@ def turned(form, element="f32"):
                 b.store(more, along, value * value, stride=step)
             if form == "of what is stored":
                 value = value + b.load(out, across)
-            b.store(out, across, value)
+            b.store(out, lanes.i if form == "the last" else across, value)
     return b.finish()
 
 
-FREE = {"turned": 1, "both": 2, "of what is stored": 1}
+FREE = {"turned": 1, "both": 2, "of what is stored": 1, "the last": 1}
 ACCESSES = {
     "one array": 2,
     "two arrays": 3,
