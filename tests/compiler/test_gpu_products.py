@@ -91,7 +91,7 @@ def test_products_of_all_shapes_are_kernels_with_their_epilogue(left, right, exp
 LAYOUTS = ("rows", "columns", "sliced", "reversed")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(LAYOUTS, LAYOUTS)))
 @pytest.mark.parametrize(("count", "size"), [(2, (19, 24, 36)), (300, (9, 7, 5))])
 def test_operands_lie_as_they_like(count, size, left, right):

@@ -139,7 +139,7 @@ def test_extremes_of_rows_in_registers(data, n, combine, kind):
     check(b.finish(), memory, (0, 12), using=hardware_runner(FLUSHED))
 
 
-FORMS = {"both": 2, "and a sum": 1, "the other order": 1, "of itself": 1}
+FORMS = {"both": 2, "and a count": 1, "the other order": 1, "of itself": 1}
 """Extremes of columns, and how many of them are computed by bits."""
 
 
@@ -150,12 +150,13 @@ def extremes_of_columns(form, kind):
     n, rows = (b.scalar(name, "index") for name in ("n", "rows"))
     with b.lanes(0, n) as lanes:
         start = b.load(x, lanes.i)
-        with b.loop(0, rows, (start, start)) as loop:
+        counted = form == "and a count"
+        with b.loop(0, rows, (start, b.splat(1.0, kind) if counted else start)) as loop:
             value, (top, other) = b.load(x, loop.i * n + lanes.i), loop.carry
             taken = b.select(b.eq(top, value), value, -value) if form == "of itself" else value
             pair = (taken, top) if form == "the other order" else (top, taken)
             top = combine_two(b, "max", *pair)
-            other = other + value if form == "and a sum" else combine_two(b, "min", other, value)
+            other = other + 1.0 if counted else combine_two(b, "min", other, value)
             loop.yield_(top, other)
         for out, value in zip(outs, loop.out, strict=True):
             b.store(out, lanes.i, value)

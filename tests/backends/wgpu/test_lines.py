@@ -84,6 +84,7 @@ ACCESSES = {
 """How many accesses are copied together."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", [*ACCESSES, *FREE])
 @pytest.mark.parametrize("element", ["f32", "i32"])
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 100])
