@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.log import PLACEMENT
 from runmat_jit.plan.place import worth_opening
-from runmat_jit.runtime.session import CURRENT, use_session
+from runmat_jit.runtime.session import use_session
 
 if TYPE_CHECKING:
     from runmat_jit.plan.price import Price
@@ -106,10 +106,8 @@ class Calibration:
         assert profile.link is not None, "of a device with memory of its own"
         opened = replace(profile, link=replace(profile.link, opening_us=0.0))
         if any(worth_opening(*each, opened) is None for each in placed):
-            with CURRENT.lock:
-                is_current = CURRENT.session is session
-            if is_current:  # another configuration has programs of its own
-                use_session(session.configured(session.config))
+            # Another configuration, chosen meanwhile, has programs of its own.
+            use_session(session.configured(session.config), instead_of=session)
 
     def _tell(self, _what: str) -> None:
         if self._stops.is_set():

@@ -1,6 +1,6 @@
-"""What a function computes with whole arrays in loops, as far as its source shows.
+"""Estimates the work of a function's calls with whole arrays from its source.
 
-It is a low estimate: branches count nothing, nor does what is not certainly a whole array.
+The estimate is low: branches count nothing, nor do values that may be no whole arrays.
 """
 
 from __future__ import annotations

@@ -53,14 +53,15 @@ class Product:
         if self.lie != DENSE:
             return self.fn(*self.placed(a, b))
         if self.joins(a, b) and a.flags.c_contiguous:
-            return self.fn(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], *b.shape[1:])
+            return self.fn(_rows_of(a), b).reshape(*a.shape[:-1], *b.shape[1:])
         return self.fn(a, b)
 
     def into(self, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> np.ndarray:
         """The product in memory of the program's, which is given back."""
         store: Any = np.dot if self.fn is np.dot else np.matmul
         if self.joins(a, b) and a.flags.c_contiguous and out.flags.c_contiguous:
-            store(a.reshape(-1, a.shape[-1]), b, out=out.reshape(-1, *b.shape[1:]))
+            rows = _rows_of(a)
+            store(rows, b, out=out.reshape(len(rows), *b.shape[1:]))
         else:
             store(*self.placed(a, b), out=out)
         return out
@@ -81,6 +82,11 @@ class Product:
         """The operands, as they lay in the program."""
         a, b = _lying(a, self.lie[0]), _lying(b, self.lie[1])
         return (a, b.copy(order="K")) if self.apart and np.may_share_memory(a, b) else (a, b)
+
+
+def _rows_of(stack: np.ndarray) -> np.ndarray:
+    """The rows of all matrices of a stack, which may be empty."""
+    return stack.reshape(math.prod(stack.shape[:-1]), stack.shape[-1])
 
 
 def _lying(array: np.ndarray, lies: Lies) -> np.ndarray:

@@ -255,8 +255,8 @@ LARGE_GPU: Final = replace(
     launch_us=3.0,
     link=Link(12_000.0, 9_000.0, 20.0, 60.0, 20.0, 50.0, 50_000.0),
 )
-"""What a GPU might be that nobody has measured: where such a one would not win, none is looked for.
-It is opened in the background, which costs little."""
+"""Assumed of a GPU before it is measured. A program that this one would not win opens no GPU. The
+background opens it, so that the program loses little time."""
 
 
 # -- text ------------------------------------------------------------------------------------------

@@ -367,9 +367,14 @@ def current_session() -> Session:
     return session
 
 
-def use_session(session: Session | None) -> Session | None:
-    """Make another session (None: a new one, at the next use) current; give the one before."""
+def use_session(session: Session | None, *, instead_of: Session | None = None) -> Session | None:
+    """Make another session (None: a new one, at the next use) current; give the one before.
+
+    ``instead_of``: only where this one is current.
+    """
     with CURRENT.lock:
+        if instead_of is not None and CURRENT.session is not instead_of:
+            return CURRENT.session
         before, CURRENT.session = CURRENT.session, session
         begin_epoch()
     return before

@@ -438,3 +438,12 @@ def test_stacks_keep_numpys_bits_where_one_product_gains_nothing():
     check(lambda a, b: a.transpose(0, 2, 1) @ b, lambda seed: (stack[:, :40], matrix), exact=True)
     check(lambda a, b: a @ b, lambda seed: (integers, matrix.astype(np.int64)), exact=True)
     check(lambda a, b: a @ b, lambda seed: (few + 1j, matrix + 1j), exact=True)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 0), (2, 0, 3), (0, 3, 4), (2, 3, 4)])
+@pytest.mark.parametrize("columns", [(), (5,), (0,)])
+def test_rows_of_stacks_that_are_empty(shape, columns):
+    x, y = np.ones(shape), np.ones((shape[-1], *columns))
+    decorated = runmat.jit(lambda x, y: (x * 2) @ y)
+    for _ in range(3):
+        np.testing.assert_array_equal(decorated(x, y), (x * 2) @ y, strict=True)

@@ -105,6 +105,18 @@ def test_programs_move_to_a_gpu_that_was_measured(machine, monkeypatch):
     assert len(machine.opened) == len(calls) == 1
 
 
+def test_a_configuration_that_is_chosen_meanwhile_stays(machine, monkeypatch):
+    started, goes_on = threading.Event(), threading.Event()
+    measured(monkeypatch, FAST, started, goes_on)
+    devices(runmat.jit(waves))
+    assert started.wait(10)
+    other = machine.configured(replace(machine.config, device="cpu"))
+    use_session(other)
+    goes_on.set()
+    over(machine)
+    assert current_session() is other
+
+
 def test_a_profile_that_was_kept_is_not_measured_again(machine, monkeypatch):
     calls, fn = measured(monkeypatch, FAST), runmat.jit(waves)
     devices(fn)

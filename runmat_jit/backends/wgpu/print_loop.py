@@ -110,7 +110,7 @@ class _Loop:
 
 
 _ONCE = "store", "note", "call", "loop", "while"
-"""What iterations that may run again do not hold."""
+"""Operations that must not run twice."""
 
 
 def _extremes_of(printer: Printer, block: Block) -> dict[int, _Extremum]:

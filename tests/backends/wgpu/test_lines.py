@@ -15,14 +15,15 @@ pytestmark = pytest.mark.usefixtures("adapter")
 WIDTH = 70
 
 
+def declared(element):
+    b, names = Builder(), ("x", "y", "out", "more")
+    buffers = [b.buffer(name, element, written=name in ("out", "more")) for name in names]
+    return b, buffers, [b.scalar(name, "index") for name in ("n", "length", "step")]
+
+
 def along(form, element="f32"):
     """Running results of lines, some lines a cell: ``form`` says what else an iteration does."""
-    b = Builder()
-    x, y, out, more = (
-        b.buffer(name, element, written=name in ("out", "more"))
-        for name in ("x", "y", "out", "more")
-    )
-    n, length, step = (b.scalar(name, "index") for name in ("n", "length", "step"))
+    b, (x, y, out, more), (n, length, step) = declared(element)
     down = n if form == "down" else 1
     with b.grid(b.scalar("cells", "index")) as cell:
         first, last = cell.i * WIDTH, (cell.i + 1) * WIDTH
@@ -52,12 +53,7 @@ def along(form, element="f32"):
 
 def turned(form, element="f32"):
     """What is computed of elements of lines and of their transposes; nothing is carried."""
-    b = Builder()
-    x, y, out, more = (
-        b.buffer(name, element, written=name in ("out", "more"))
-        for name in ("x", "y", "out", "more")
-    )
-    n, length, step = (b.scalar(name, "index") for name in ("n", "length", "step"))
+    b, (x, y, out, more), (n, length, step) = declared(element)
     with b.grid(b.scalar("cells", "index")) as cell:
         first, last = cell.i * WIDTH, (cell.i + 1) * WIDTH
         with b.lanes(first, b.select(last < n, last, n)) as lanes, b.loop(0, length) as loop:
