@@ -31,7 +31,7 @@ from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import ArgumentError, BackendError
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.protocols import Get
-from runmat_jit.core.types import c_strides
+from runmat_jit.core.types import byte_strides
 from runmat_jit.runtime.arrays import Residence, ResidentArray, adopted, residence_of, to_host
 from runmat_jit.runtime.session import current_session
 
@@ -230,7 +230,7 @@ def asarray(x: Any, device: str | None = None, dtype: Any = None) -> Array:
     gpu = current_session().gpu
     with gpu.lock:  # the device's copy is the only one
         residence = Residence.of_device(gpu, gpu.backend.memory.upload(contents))
-    strides = tuple([stride * contents.itemsize for stride in c_strides(contents.shape)])
+    strides = byte_strides(contents.shape, contents.itemsize)
     return Array._on(residence, contents.dtype, contents.shape, strides)
 
 

@@ -16,7 +16,7 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import c_strides
+from runmat_jit.core.types import byte_strides
 from runmat_jit.graph.node import Fresh, Graph, Node, Output
 from runmat_jit.plan.layout import Commit
 from runmat_jit.runtime.arrays import (
@@ -115,30 +115,30 @@ class ResidentGpuProgram:
         reports an event of ``warn``.
         """
         gpu, memory = self.gpu, self.gpu.backend.memory
-        made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)
-        if made is None or not self.may_run_there(inputs):
+        if not self.may_run_there(inputs):
             return None
         owned: dict[Node, DeviceArray] = {}
         passing: list[DeviceArray] = []
         with gpu.lock:
             try:
-                arrays = {node: self.there(inputs[n], passing) for node, n in self.read}
+                arrays, made = self.bring(inputs, passing)
+                if made is None:
+                    return None
                 for node, size, dtype in self.stored:
-                    owned[node] = memory.empty(size, dtype)
-                arrays |= owned
+                    arrays[node] = owned[node] = memory.empty(size, dtype)
                 for node, taken in self.shared:
                     arrays[node] = arrays[taken]
                 scalars = {node: inputs[n] for node, n in self.scalars}
                 numbers = self.compute_there(ProgramMemory(arrays, scalars), warn)
                 if numbers is None:
                     return None
-                found: list[Any] = []
+                results: list[Any] = []
                 for lies, geometry in self.news:
                     if lies is None:
-                        found.append(numbers.pop(0)[0])
+                        results.append(numbers.pop(0)[0])
                         continue
                     residence = Residence.of_device(gpu, owned.pop(lies))
-                    found.append(made._on(residence, *geometry))
+                    results.append(made._on(residence, *geometry))
                 for lies, n, _ in self.writes:
                     inputs[n]._residence.device_written(gpu, owned.pop(lies))
             except BackendError as error:
@@ -149,7 +149,28 @@ class ResidentGpuProgram:
                     memory.free([*owned.values(), *passing])
         launches = len(self.base.runner.launches)
         self.session.telemetry.count_run(launches, self.base.native.nbytes, on_gpu=launches)
-        return tuple(found)
+        return tuple(results)
+
+    def bring(
+        self, inputs: Sequence[Any], passing: list[DeviceArray]
+    ) -> tuple[dict[Node, DeviceArray], type[ResidentArray] | None]:
+        """The device's copies of the inputs, and the class of those that are arrays of ours.
+
+        Copies of NumPy's arrays, for this call, are added to ``passing``.
+        """
+        gpu, made = self.gpu, None
+        arrays: dict[Node, DeviceArray] = {}
+        for node, n in self.read:
+            value = inputs[n]
+            if isinstance(value, ResidentArray):
+                found = value._on_device(gpu)
+                assert found is not None, "it is as in the call before"
+                made = type(value)
+            else:
+                found = gpu.backend.memory.upload(value)
+                passing.append(found)
+            arrays[node] = found
+        return arrays, made
 
     def may_run_there(self, inputs: Sequence[Any]) -> bool:
         """True if a call touches no memory of the host."""
@@ -163,11 +184,8 @@ class ResidentGpuProgram:
         if self.fetched:
             wanted = [bound.arrays[node] for node in self.fetched]
             noting = base.chosen(warn)
-            if (noting.read, noting.scalars, noting.stored) != (
-                base.read,
-                base.scalars,
-                base.stored,
-            ):
+            each = [(b.read, b.scalars, b.stored) for b in (noting, base)]
+            if each[0] != each[1]:
                 return None
             asked = bool(warn) and self.notes
             word, numbers = noting.runner.fetch(bound, wanted, notes=asked)
@@ -175,15 +193,6 @@ class ResidentGpuProgram:
         if base.runner.launches:
             base.runner.start(bound, notes=False)
         return []
-
-    def there(self, value: Any, passing: list[DeviceArray]) -> DeviceArray:
-        """The device's copy of an input; one for this call, which is ``passing``, of NumPy's."""
-        if isinstance(value, ResidentArray):
-            found = value._on_device(self.gpu)
-            assert found is not None, "it is as in the call before"
-            return found
-        passing.append(self.gpu.backend.memory.upload(value))
-        return passing[-1]
 
     def is_fetched(self, output: Output) -> bool:
         """True if a result is a scalar that kernels store."""
@@ -200,7 +209,7 @@ class ResidentGpuProgram:
         if isinstance(target, Fresh):
             return self.orders.get(node) == target.order
         commit = self.commit_of(output)
-        in_order = commit.strides == self.strides_of(commit.shape, node.type.dtype)
+        in_order = commit.strides == byte_strides(commit.shape, node.type.dtype.itemsize)
         plainly = in_order and self.orders.get(node) == plain(len(commit.shape))
         return plainly and commit.whole and not commit.offset
 
@@ -208,11 +217,6 @@ class ResidentGpuProgram:
         """The write into an input that an output is."""
         written = [each for each in self.outputs if not isinstance(each.target, Fresh)]
         return self.base.native.layout.commits[written.index(output)]
-
-    @staticmethod
-    def strides_of(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-        """Strides in bytes of an array in C order."""
-        return tuple(stride * dtype.itemsize for stride in c_strides(shape))
 
     def prepare_there(self) -> None:
         """What :meth:`run_there` reads: the inputs' numbers, what is made, and what lies where."""
@@ -244,8 +248,7 @@ class ResidentGpuProgram:
     def geometry(self, node: Node) -> tuple[np.dtype, tuple[int, ...], tuple[int, ...]]:
         """Dtype, extents and strides in bytes of a value as it lies on the device."""
         dtype, shape = node.type.dtype, node.type.shape
-        strides = tuple(stride * dtype.itemsize for stride in c_strides(shape, self.orders[node]))
-        return dtype, shape, strides
+        return dtype, shape, byte_strides(shape, dtype.itemsize, self.orders[node])
 
     # -- kernels -----------------------------------------------------------------------------------
     def compute(self, call: Call, warn: frozenset[str]) -> None:
@@ -287,7 +290,7 @@ class ResidentGpuProgram:
         found = None if residence is None else device_view(array, residence, self.gpu)
         if found is None:
             to_host(array)
-            return call.own(self.gpu.backend.memory.upload(array))
+            found = call.own(self.gpu.backend.memory.upload(array))
         return found
 
     # -- results -----------------------------------------------------------------------------------
@@ -318,8 +321,7 @@ class ResidentGpuProgram:
             made[...] = value.transpose(order)
             return adopted(made.transpose(inverse(order)), "gpu")
         residence = Residence.of_device(self.gpu, call.mine.pop(id(found)))
-        strides = tuple(stride * size for stride in c_strides(shape, order))
-        result = residence.show(node.type.dtype, shape, strides)
+        result = residence.show(node.type.dtype, shape, byte_strides(shape, size, order))
         if not shape:  # NumPy's scalars, mostly: Python needs the value
             residence.to_host()
         return result
@@ -353,11 +355,10 @@ class ResidentGpuProgram:
         if node in self.orders:
             if self.orders[node] != order:
                 return None
-            array = call.arrays[node]
-            if node not in call.taken:
-                call.taken.add(node)
-                return array
-            return call.own(memory.duplicate(array))
+            if node in call.taken:
+                return call.own(memory.duplicate(call.arrays[node]))
+            call.taken.add(node)
+            return call.arrays[node]
         value = call.inputs[self.numbers[node]]
         residence = residence_of(value)
         if residence is None or not is_all_of(value, residence) or order != plain(value.ndim):
@@ -391,7 +392,7 @@ def block_of(target: np.ndarray, residence: Residence, commit: Commit) -> int | 
     size = target.itemsize
     nbytes = size * math.prod(commit.shape)
     begin = residence.offset_of(target) + commit.offset
-    if commit.strides != tuple(stride * size for stride in c_strides(commit.shape)):
+    if commit.strides != byte_strides(commit.shape, size):
         return None
     whole = begin == 0 and nbytes == residence.nbytes
     return begin if whole or (begin % _WORD == nbytes % _WORD == 0 and nbytes) else None

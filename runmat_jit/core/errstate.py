@@ -88,18 +88,26 @@ def state_of(actions: tuple[str, ...]) -> ErrorState:
 
 def warnings_raise() -> bool:
     """True if a RuntimeWarning may raise, or run code of the program that shows it."""
+    global _QUIET_FILTERS  # noqa: PLW0603 - what was found last
     if warnings.showwarning.__module__ not in _OF_PYTHON:
         return True
-    for action, message, category, module, line in current_filters():
+    filters = current_filters()
+    if filters == _QUIET_FILTERS and not _TRYING:
+        return False
+    for action, message, category, module, line in filters:
         if not issubclass(RuntimeWarning, category):
             continue
         if action == "error":
             return True
         if message is None and module is None and not line:
-            return False
+            break
+    if not _TRYING:
+        _QUIET_FILTERS = list(filters)
     return False
 
 
+_QUIET_FILTERS: list[Any] | None = None
+"""The filters under which nothing raised when they were last looked at, but in trials."""
 _OF_PYTHON: Final = ("warnings", "_py_warnings", "logging")
 """Modules whose ``showwarning`` runs no code of the program's: ``_py_warnings`` from 3.14 on."""
 
@@ -109,10 +117,11 @@ def current_filters() -> list[Any]:
 
     The list itself, so that it can be changed.
     """
-    own: Any = getattr(warnings, "_get_filters", None)
-    return warnings.filters if own is None else own()  # type: ignore[return-value]  # typed as read-only
+    found: Any = warnings.filters if _OWN_FILTERS is None else _OWN_FILTERS()
+    return found  # type: ignore[no-any-return]  # typed as read-only
 
 
+_OWN_FILTERS: Final[Any] = getattr(warnings, "_get_filters", None)
 _TRYING: Final[list[int]] = []
 """The threads that try a call, once for each."""
 

@@ -100,6 +100,13 @@ def c_strides(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> t
     return tuple(strides)
 
 
+def byte_strides(
+    shape: tuple[int, ...], itemsize: int, order: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """The same in bytes."""
+    return tuple([stride * itemsize for stride in c_strides(shape, order)])
+
+
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that shapes broadcast to, as NumPy's function of this name, on any kind of int.
 

@@ -100,6 +100,10 @@ class ResidentArray:
         residence = self._residence
         if residence is None:
             return None
+        if residence.gpu is gpu and not self._offset:
+            found = residence._device
+            if found is not None and found.dtype is self._dtype:
+                return found
         return residence.part(gpu, self._dtype, self._offset)
 
 
@@ -159,7 +163,7 @@ class Residence:
     @staticmethod
     def of_device(gpu: Gpu, array: DeviceArray) -> Residence:
         """A residence of contents that are on a device, which it owns from now on."""
-        made = Residence(array.nbytes, None, "gpu")
+        made = Residence(array.size * array.dtype.itemsize, None, "gpu")
         made.gpu, made._device = gpu, array
         return made
 
@@ -277,7 +281,8 @@ class Residence:
             self.gpu.backend.memory.discard(device)
 
     def __del__(self) -> None:
-        self.drop_device()
+        if self._device is not None:
+            self.drop_device()
 
     def _bytes(self) -> np.ndarray:
         return self.show(np.dtype(np.uint8), (self.nbytes,), (1,))
@@ -341,26 +346,24 @@ def are_alike(arrays: Sequence[ResidentArray]) -> Callable[..., bool] | None:
         residence = array._residence
         if residence is None:
             return None
-        facts.append((array._dtype, array._shape, array._strides, array._writeable, residence.home))
+        fact = array._dtype, array._shape, array._strides, array._writeable, residence.home
+        facts.append((fact, array._dtype.itemsize))
     objects = _first_places(arrays)
     if _first_places([array._residence for array in arrays]) != objects:
         return None
+    are_several = len(facts) > 1
 
     def holds(*given: ResidentArray) -> bool:
-        for array, (dtype, shape, strides, writeable, home) in zip(given, facts, strict=True):
+        for array, (fact, itemsize) in zip(given, facts, strict=True):
             residence = array._residence
-            if (
-                residence is None
-                or array._shape != shape
-                or array._dtype is not dtype
-                or array._strides != strides
-                or array._writeable is not writeable
-                or residence.home != home
-                or residence.is_shown
-                or array._offset % dtype.itemsize
+            if residence is None or fact != (
+                *(array._dtype, array._shape, array._strides, array._writeable),
+                residence.home,
             ):
                 return False
-        if len(given) == 1:
+            if (residence._leases and residence.is_shown) or array._offset % itemsize:
+                return False
+        if not are_several:
             return True
         memory = [array._residence for array in given]
         return _first_places(given) == objects == _first_places(memory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from runmat_jit.backends.wgpu.staging import Transfers
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import is_complex, part_dtype
 
 _TRANSFER = 1 << 24
@@ -30,13 +32,18 @@ _MOST_PASSED_BY = 256
 class DeviceArray:
     """Elements on a device; index 0 of a kernel's buffer is element ``origin``.
 
-    ``size`` elements of ``dtype`` stand at the beginning of ``buffer``, which is longer.
+    ``size`` elements of ``dtype`` stand at the beginning of ``buffer``, which is longer. ``key`` is
+    equal where kernels are bound to the same memory.
     """
 
     buffer: Any
     dtype: np.dtype[Any]
     size: int
     origin: int = 0
+    key: tuple[int, int, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.key = id(self.buffer), self.origin, self.size  # type: ignore[misc]  # it is new
 
     @property
     def nbytes(self) -> int:
@@ -49,13 +56,17 @@ class DeviceArray:
         return DeviceArray(self.buffer, part_dtype(self.dtype), 2 * self.size, 2 * self.origin)
 
 
-@frozen_object
-class _Kept:
-    """A free buffer, its number, and how many allocations there had been when it was freed."""
+@slotted
+class _Block:
+    """A buffer, its number, and the latest array of it.
 
-    buffer: Any
+    ``freed``: how many allocations there had been when it was last given back.
+    """
+
+    array: DeviceArray
     number: int
-    freed: int
+    nbytes: int
+    freed: int = 0
 
 
 class DeviceMemory:
@@ -77,9 +88,9 @@ class DeviceMemory:
         self.device = device
         self.keep_nbytes = keep_nbytes
         self.kept_nbytes = self.used_nbytes = self.most_nbytes = 0
-        self._free: dict[int, deque[_Kept]] = {}
-        self._handed_out: dict[int, tuple[Any, int]] = {}
-        """Buffers by identity, with the number of each: they are numbered as they are made."""
+        self._free: dict[int, deque[_Block]] = {}
+        self._handed_out: dict[int, _Block] = {}
+        """By the identity of their buffers; blocks are numbered as they are made."""
         self._made = itertools.count()
         self._discarded: deque[DeviceArray] = deque()
         self._allocations = 0
@@ -101,29 +112,31 @@ class DeviceMemory:
 
         """
         nbytes = padded(size * dtype.itemsize)
-        self.collect()
+        given_up: Sequence[Any] = ()
         with self._lock:
+            while self._discarded:
+                self._take_back(self._discarded.popleft())
             self._allocations += 1
             self.used_nbytes += nbytes
             self.most_nbytes = max(self.most_nbytes, self.used_nbytes)
-            kept = self._taken(nbytes)
-            given_up = self._given_up()
-        self._destroy(given_up)
-        if kept is not None:
-            return self._handed(kept.buffer, kept.number, dtype, size, origin)
-        try:
-            made = self._create_or_make_room(nbytes)
-        except BackendError:
-            with self._lock:
-                self.used_nbytes -= nbytes
-            raise
-        return self._handed(made, next(self._made), dtype, size, origin)
-
-    def _handed(
-        self, buffer: Any, number: int, dtype: np.dtype[Any], size: int, origin: int
-    ) -> DeviceArray:
-        self._handed_out[id(buffer)] = buffer, number
-        return DeviceArray(buffer, dtype, size, origin)
+            block = self._taken(nbytes)
+            if self.kept_nbytes > self.keep_nbytes:
+                given_up = self._given_up()
+        if given_up:
+            self._destroy(given_up)
+        if block is None:
+            try:
+                made = self._create_or_make_room(nbytes)
+            except BackendError:
+                with self._lock:
+                    self.used_nbytes -= nbytes
+                raise
+            block = _Block(DeviceArray(made, dtype, size, origin), next(self._made), nbytes)
+        array = block.array
+        if array.dtype is not dtype or array.size != size or array.origin != origin:
+            block.array = array = DeviceArray(array.buffer, dtype, size, origin)
+        self._handed_out[id(array.buffer)] = block
+        return array
 
     def upload(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         """A copy of an array's memory, from its lowest to its highest element.
@@ -202,29 +215,33 @@ class DeviceMemory:
 
     def collect(self) -> None:
         """Free what was discarded."""
-        while self._discarded:
-            try:
-                self.free((self._discarded.popleft(),))
-            except IndexError:  # another thread took the last one
-                return
+        with self._lock:
+            discarded = [self._discarded.popleft() for _ in range(len(self._discarded))]
+        self.free(discarded)
 
     def free(self, arrays: Iterable[DeviceArray]) -> None:
         """Take buffers back; nobody may use the arrays any more."""
         for array in arrays:
             with self._lock:
-                buffer, number = self._handed_out.pop(id(array.buffer))
-                nbytes = buffer.size
-                self.used_nbytes -= nbytes
-                self.kept_nbytes += nbytes
-                kept = _Kept(buffer, number, self._allocations)
-                self._free.setdefault(nbytes, deque()).append(kept)
+                self._take_back(array)
                 given_up = self._given_up()
             self._destroy(given_up)
+
+    def _take_back(self, array: DeviceArray) -> None:
+        """Keep a buffer for the next who wants one of its size; the lock is held."""
+        block = self._handed_out.pop(id(array.buffer))
+        block.freed, nbytes = self._allocations, block.nbytes
+        self.used_nbytes -= nbytes
+        self.kept_nbytes += nbytes
+        stock = self._free.get(nbytes)
+        if stock is None:
+            self._free[nbytes] = stock = deque()
+        stock.append(block)
 
     def clear(self) -> None:
         """Give all kept buffers back to the driver."""
         with self._lock:
-            buffers = [kept.buffer for stock in self._free.values() for kept in stock]
+            buffers = [kept.array.buffer for stock in self._free.values() for kept in stock]
             self._free.clear()
             self.kept_nbytes = 0
             self.most_nbytes = self.used_nbytes
@@ -239,7 +256,7 @@ class DeviceMemory:
         for buffer in buffers:
             buffer.destroy()
 
-    def _taken(self, nbytes: int) -> _Kept | None:
+    def _taken(self, nbytes: int) -> _Block | None:
         """The buffer of a size that was made first, no longer kept; the lock is held.
 
         Calls that are alike get the same ones, which are bound already.
@@ -248,16 +265,18 @@ class DeviceMemory:
         if not stock:
             return None
         self.kept_nbytes -= nbytes
-        found = stock[0] if len(stock) == 1 else min(stock, key=lambda kept: kept.number)
+        if len(stock) == 1:
+            return stock.pop()
+        found = min(stock, key=_number)
         stock.remove(found)
-        if not stock:
-            del self._free[nbytes]
         return found
 
     def _given_up(self) -> list[Any]:
         """Buffers that are too much or too old, no longer kept; the lock is held."""
         if self.kept_nbytes <= self.keep_nbytes:
             return []
+        for nbytes in [nbytes for nbytes, stock in self._free.items() if not stock]:
+            del self._free[nbytes]
         most = max(self.keep_nbytes, self.most_nbytes - self.used_nbytes)
         old = self._allocations - _MOST_PASSED_BY
         found = []
@@ -266,7 +285,7 @@ class DeviceMemory:
             stock = self._free[nbytes]
             if self.kept_nbytes <= most and stock[0].freed >= old:
                 break
-            found.append(stock.popleft().buffer)
+            found.append(stock.popleft().array.buffer)
             self.kept_nbytes -= nbytes
             if not stock:
                 del self._free[nbytes]
@@ -295,6 +314,10 @@ class DeviceMemory:
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
         with errors_of(self.device.info):
             return self.device.handle.create_buffer(size=nbytes, usage=usage)
+
+
+def _number(block: _Block) -> int:
+    return block.number
 
 
 def padded(nbytes: int) -> int:

@@ -29,6 +29,7 @@ from runmat_jit.backends.wgpu.native_queue_text import (
     TEXT,
 )
 from runmat_jit.backends.wgpu.staging import ABANDONED, Staging
+from runmat_jit.core.frozen import frozen_object
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.run import Batch, Dispatch
@@ -92,6 +93,14 @@ class NativeDispatch(ctypes.Structure):
     )
 
 
+@frozen_object
+class NativeBatch:
+    """Dispatches as native code reads them; what it is given: address, count, cleared buffer."""
+
+    dispatches: Any
+    given: tuple[int, int, int | None]
+
+
 class NativeQueue:
     """The queue of one device; to be put into by one thread at a time.
 
@@ -145,22 +154,25 @@ class NativeQueue:
         )
         """Submit what waits, and end the thread; also called when the interpreter exits."""
 
-    def prepare(self, dispatches: Sequence[Dispatch]) -> ctypes.Array[NativeDispatch]:
-        """What native code reads; the dispatches must live as long."""
-        return (NativeDispatch * len(dispatches))(
+    def prepare(self, dispatches: Sequence[Dispatch], cleared: Any) -> NativeBatch:
+        """What native code reads; the dispatches must live as long.
+
+        ``cleared``: a buffer whose first word is cleared before them, or None.
+        """
+        made = (NativeDispatch * len(dispatches))(
             *(
                 NativeDispatch(self._address(d.shader.pipeline), self._address(d.group), *d.groups)
                 for d in dispatches
             )
         )
+        address = None if cleared is None else self._address(cleared)
+        return NativeBatch(made, (ctypes.addressof(made), len(made), address))
 
     def put(self, batch: Batch) -> str | None:
         """Submit a batch now or soon; what went wrong with this or one before, if anything did."""
         if self._failed.value:
             return self._slot.message or "it has failed before"
-        native, number = batch.native, self._head.value
-        cleared = self._address(batch.events) if batch.notes else None
-        given = ctypes.addressof(native), len(native), cleared
+        given, number = batch.native.given, self._head.value
         if not self._has_thread or (self._is_idle and self._done.value == number):
             self._is_idle = False
             return self._submit_one(NativeItem(*given))
@@ -209,11 +221,7 @@ class NativeQueue:
             self._slots = Slots(make(SLOT * (MOST_FETCHED + 1)), self._address)
         slots = self._slots
         slots.ask([(self._address(buffer), nbytes) for buffer, nbytes in sources])
-        cleared = self._address(batch.events) if batch.notes else None
-        native = batch.native
-        item = NativeItem(
-            ctypes.addressof(native), len(native), cleared, ctypes.addressof(slots.copies)
-        )
+        item = NativeItem(*batch.native.given, ctypes.addressof(slots.copies))
         failed, commands = self._told(self._encode, ctypes.addressof(item))
         self._failed.value = failed is not None  # then it is not submitted
         late, found = self._told(self._fetch, commands, ctypes.addressof(slots.request))

@@ -114,15 +114,13 @@ class WgpuProgramRunner:
     # -- binding ---------------------------------------------------------------------------------
     def _batch(self, memory: ProgramMemory, launches: Sequence[Launch]) -> Batch:
         """The launches bound to this memory, as before where that was seen lately."""
-        found: list[int] = [launches is self.launches]
-        for each in memory.arrays.values():
-            found += id(each.buffer), each.origin, each.size
-        arrays = tuple(found)
+        arrays = launches is self.launches, *[each.key for each in memory.arrays.values()]
         scalars = tuple([value.tobytes() for value in memory.scalars.values()])
         known = self._bound.pop(arrays, None)
         if known is not None and known.scalars == scalars:
-            batches = known.batches
-        elif known is None or (
+            self._bound[arrays] = known
+            return known.batches[-1]
+        if known is None or (
             len(known.batches) < _COPIES and self._runner.is_waiting(known.batches[0])
         ):
             batch = self._runner.prepare([self._run(launch, memory) for launch in launches])

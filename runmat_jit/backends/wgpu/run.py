@@ -150,7 +150,7 @@ class WgpuRunner:
             )
         self.device.count("gpu_bind_groups", len(dispatches))
         notes, queue = any(has_notes(r.kernel) for r in runs), self.device.native
-        native = None if queue is None else queue.prepare(dispatches)
+        native = None if queue is None else queue.prepare(dispatches, events if notes else None)
         places = [
             (offset + place, kind, step.run.given[name])
             for offset, step in zip(offsets, steps, strict=False)

@@ -39,7 +39,7 @@ from runmat_jit.capture.tape.lines import Line
 from runmat_jit.capture.tape.storage import Geometry, Storage, has_room, is_freed
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, Unencodable
 from runmat_jit.core.extent import plain
-from runmat_jit.core.types import c_strides
+from runmat_jit.core.types import byte_strides
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, layout_of
 from runmat_jit.ops.spec import Op as Row
@@ -221,7 +221,7 @@ def layout(recording: Recording, plan: Covered) -> tuple[int, ...] | None:
         or layout_of(plan.row, plan.bound.params) == "C"
         or all(map(is_c_contiguous, arrays))
     ):
-        return tuple([stride * size for stride in c_strides(kind.shape)])
+        return byte_strides(kind.shape, size)
     if plan.row.kind != "elementwise":
         return None
     pairs = [
