@@ -91,6 +91,8 @@ class Builder:
     parameters: list[Parameter] = field(default_factory=list)
     arguments: dict[str, Value] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
+    noted: Value | None = None
+    """The lanes whose events are noted; None: all."""
     _count: int = 0
     _stack: list[list[Instruction]] = field(default_factory=lambda: [[]])
     _constants: dict[tuple[str, bytes], Value] = field(default_factory=dict)
@@ -234,6 +236,11 @@ class Builder:
         args, code = self._address(index, stride)
         return self.emit("load", args, kind, lane=code != 0, buffer=buffer, stride=code)
 
+    def load_window(self, buffer: Buffer, index: Number, window: str) -> Value:
+        """Elements at ``index + lane``, put together of vectors (attr ``window``)."""
+        args, attrs = (self.const(index, "index"),), {"stride": 1, "window": window}
+        return self.emit("load", args, buffer.element, lane=True, buffer=buffer, **attrs)
+
     def store(self, buffer: Buffer, index: Number, value: Number, stride: Number = 1) -> None:
         """Store at ``index + stride * lane``; stride 0 stores one uniform value."""
         assert buffer.written, f"{buffer.name} was declared read-only"
@@ -268,7 +275,12 @@ class Builder:
         return self.emit("splat", (self.const(number, kind),), kind, lane=True)
 
     def note(self, value: Value, bit: int = 0) -> None:
-        """Set a bit of the kernel's event word where a float is not finite or an i1 is set."""
+        """Set a bit of the kernel's event word where a float is not finite or an i1 is set.
+
+        Only where :attr:`noted` is set, if it is given.
+        """
+        if self.noted is not None:
+            value = self.noted & value if value.type == "i1" else self.select(self.noted, value, 0)
         attrs = {"bit": bit} if bit else {}
         self._stack[-1].append(Instruction("note", (value,), attrs=attrs))
 

@@ -146,6 +146,8 @@ class _Interpreter:
             index = index + step * np.arange(self.lane_shape()[0])
         live = self.live if index.ndim and self.live is not None else np.ones(1, np.bool_)
         at = np.atleast_1d(index).astype(np.int64) + memory.origin
+        if instruction.attrs.get("window") == "open":
+            at = np.clip(at, 0, memory.elements.size - 1)
         inside = (at[live] >= 0) & (at[live] < memory.elements.size)
         assert inside.all(), f"{instruction.op} outside of its buffer"
         return memory, at, live

@@ -97,6 +97,7 @@ class _Printer:
         if op in ("load", "store"):
             stride = attrs["stride"] if attrs["stride"] != "value" else self.use(args[-1])
             place = f"{_buffer_name(instruction)}[{self.use(args[0])}] stride {stride}"
+            place += f" window {attrs['window']}" if "window" in attrs else ""
             return f"{op} {place}" + (
                 f" = {self.uses(stored_values(instruction))}" if op == "store" else ""
             )

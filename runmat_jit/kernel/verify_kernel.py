@@ -278,6 +278,9 @@ class _Verifier:
         else:
             kind = instruction.results[0].type
             require(kind == memory_type(buffer), f"{buffer.name} holds another type")
+            window = instruction.attrs.get("window", "")
+            require(window in ("", "closed", "open"), f"{window} is no window")
+            require(not window or stride == 1, "a window is of neighbors")
         if stride == 0:
             self.uniform(args[0], "index", "the index of one element")
             return False

@@ -21,7 +21,7 @@ from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.lower.events import Rise, rises
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.nest import Access, Nest
-from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
+from runmat_jit.lower.problem import Compute, Iota, Limit, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem
 from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 from runmat_jit.plan.notes import OPEN, RESULTS, SUM, EventBits, Notes
@@ -63,6 +63,8 @@ class Body:
     """The index of the block of lanes that is entered."""
     _length: Value | None = None
     """Lanes of a row, where lanes run over rows."""
+    _inside: Value | None = None
+    """The lanes that no limit leaves out."""
 
     def __post_init__(self) -> None:
         self.exact = ExactNotes(self.builder)
@@ -383,10 +385,32 @@ class Body:
         base = self.bases[self._places[access]]
         return self.builder.const(0, "index") if base is None else base
 
+    def keep_inside(self, limits: Iterable[Limit]) -> None:
+        """Note no event of lanes that some limit leaves out, and store nothing computed of them."""
+        k, lane = self.builder, self._lane
+        assert lane is not None, "lanes are entered"
+        number = k.convert("trunc", lane, "i32") + k.lane_id("i32")
+        for limit in limits:
+            at, end = number, limit.period or limit.high + 1
+            low, high, period = (
+                k.convert("trunc", self.parameter(n), "i32")
+                for n in (limit.low, limit.high, limit.period)
+            )
+            if limit.period:
+                at = k.prim("srem", number, period)
+            tests = [at >= low] if limit.low else []
+            tests += [at < high] if limit.high < end else []
+            for test in tests:
+                self._inside = test if self._inside is None else self._inside & test
+        k.noted = self._inside
+
     def store(self, stores: Iterable[Store]) -> None:
         """Store values at the addresses so far."""
         for store in stores:
-            if store.mask is None:
+            if store.outside is not None and self._inside is not None:
+                value, outside = self.value(store.value), self.value(store.outside)
+                self.put(store, self.builder.select(self._inside, value, outside))
+            elif store.mask is None:
                 self.put(store, self.held(store.value))
             else:
                 with self.builder.if_any(self.value(store.mask), ()):
@@ -419,6 +443,8 @@ class Body:
         """Load a value from where ``read`` points by now."""
         if read in self.nest.periods:
             return self._read_again(buffer, read)
+        if read.window:
+            return self.builder.load_window(buffer, self.address(read), read.window)
         if not is_complex(read.dtype):
             return self.builder.load(buffer, self.address(read), self._step(read))
         step = self._step(read) * 2

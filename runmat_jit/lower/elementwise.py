@@ -14,7 +14,8 @@ from runmat_jit.lower.flat import Flat
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.iterations import Turns, find_turns, rolled
 from runmat_jit.lower.launch import Launch
-from runmat_jit.lower.nest import NEAR, Access, Nest, make_nest
+from runmat_jit.lower.nest import NEAR, VECTOR, Access, Nest, make_nest
+from runmat_jit.lower.operands import in_window
 from runmat_jit.lower.problem import Operand, Problem, Store
 from runmat_jit.plan.device import Device
 
@@ -34,13 +35,16 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     """The kernel of a problem and how it is run; None where there is nothing to do."""
     on_gpu = problem.device.kind == "gpu"
     cyclic = on_gpu and not draws_numbers(problem)  # several elements of which are a lane's
-    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=cyclic)
+    nest = _nest(problem, cyclic=cyclic)
     if 0 in nest.extents:
         return None
     walks = on_gpu and len(nest.extents) > 1 and not nest.periods and _is_turned(nest)
     if walks:
         nest = _columns_before_rows(nest)
     turns = find_turns(problem) if on_gpu and len(nest.extents) == 1 else None
+    if cyclic and len(nest.extents) == 1 and turns is None:
+        problem = _in_windows(problem, nest)
+        nest = _nest(problem, cyclic=cyclic)
     body = _body(nest, problem, turns)
     if turns is not None and not _may_go_on(body, turns):
         turns, body = None, _body(nest, problem, None)
@@ -55,6 +59,10 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
 
 
+def _nest(problem: Problem, *, cyclic: bool) -> Nest:
+    return make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=cyclic)
+
+
 def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
     """What emits a kernel; of iterations, the code of one."""
     written = frozenset(store.memory for store in problem.stores)
@@ -67,6 +75,17 @@ def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
         inside = {made.node for made in turns.made}
         seeds = {node: 1 for node in turns.left if node not in inside}
     return Body(nest, problem.computes, written, seeds, builder=builder, notes=problem.notes)
+
+
+def _in_windows(problem: Problem, nest: Nest) -> Problem:
+    """The problem with windows of memory where lanes lie evenly, but begin between its vectors."""
+    written = {store.memory for store in problem.stores}
+    found: dict[Operand, Operand] = {}
+    for read in problem.reads():
+        window = in_window(read) if nest.strides[read] == (1,) else None
+        if window is not None and window.start % VECTOR and window.memory not in written:
+            found[read] = window
+    return problem.reading(found)
 
 
 def _may_go_on(body: Body, turns: Turns) -> bool:

@@ -14,6 +14,7 @@ from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, gathered, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
+from runmat_jit.lower.whole_update import over_all_of_it
 from runmat_jit.passes.fusion.access import is_computed, stored_strides
 from runmat_jit.passes.fusion.geometry import Strides
 from runmat_jit.passes.fusion.region import Region
@@ -29,7 +30,13 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     What they keep is copied before; a part over which it reads is put there afterwards.
     """
     moved = parts_moved(region, plan)
-    launch = lower_elementwise(elementwise_problem(region, plan, moved=moved))
+    problem = elementwise_problem(region, plan, moved=moved)
+    if region.updates and len(region.outputs) == 1:
+        whole = over_all_of_it(problem, region.outputs[0], plan)
+        if whole is not None:
+            launch = lower_elementwise(whole)
+            return () if launch is None else (launch,)
+    launch = lower_elementwise(problem)
     kept = [copy for node in region.updates for copy in copies_beside(node, plan)]
     put = [copy for node, memory in moved.items() for copy in copies_over(node, memory, plan)]
     return (*kept, *(() if launch is None else (launch,)), *put)

@@ -39,6 +39,9 @@ class Flat:
         """Emit everything, in the block of lanes."""
         body, turns = self.body, self.turns
         self.begin()
+        for store in stores:
+            if store.limits:
+                body.keep_inside(store.limits)
         if turns is None:
             self.compute(body.computes)
         else:

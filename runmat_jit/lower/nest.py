@@ -12,7 +12,7 @@ from runmat_jit.lower.problem import Read, Store
 Access = Read | Store
 FEW_LANES = 8
 """An axis shorter than this leaves most lanes of a vector empty."""
-_VECTOR = 4
+VECTOR = 4
 """Elements of the longest vectors that a thread of a GPU reads."""
 NEAR = 16
 """A lane stride up to which neighbors still share cache lines."""
@@ -78,7 +78,7 @@ def merge_rows(
     and written of what lies evenly. None, and nothing is merged, where some access neither lies
     evenly nor is of one of the two axes alone.
     """
-    if len(extents) < 2 or (extents[-1] >= FEW_LANES and extents[-1] % _VECTOR == 0):
+    if len(extents) < 2 or (extents[-1] >= FEW_LANES and extents[-1] % VECTOR == 0):
         return {}
     length, periods = extents[-1], dict[Access, Period]()
     for access, column in zip(accesses, columns, strict=True):

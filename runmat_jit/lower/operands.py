@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
+from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.problem import Along, Iota, Operand, Read
@@ -72,3 +76,27 @@ def spread(strides: Sequence[int], axes: Sequence[int], node: Node, rank: int) -
 def aligned(node: Node, rank: int) -> tuple[int, ...]:
     """The axes of a space of ``rank`` axes that NumPy's broadcasting gives to ``node``'s."""
     return tuple(range(rank - node.type.ndim, rank))
+
+
+def in_window(read: Read) -> Read | None:
+    """The same elements, put together of vectors of all of their memory, or None."""
+    source, start = read.source, read.start
+    if (
+        read.window
+        or read.memory is None
+        or read.along is not None
+        or not is_of_vectors(read.dtype)
+    ):
+        return None
+    if isinstance(source, NodeBuffer):
+        source, start = replace(source, offset=0), start + source.offset
+    return replace(read, source=source, start=start, window="closed")
+
+
+def is_of_vectors(dtype: np.dtype) -> bool:
+    """True if vectors of such elements can be put together of others."""
+    return KERNEL_ELEMENTS[dtype] in _ELEMENTS and not is_complex(dtype)
+
+
+_ELEMENTS = frozenset({"f32", "f64", "i32", "i64"})
+"""Elements of memory of which vectors are put together."""

@@ -6,7 +6,7 @@ axis where its elements lie. An axis along which a value does not change has str
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -46,7 +46,7 @@ class Read:
     """A value from outside; ``strides`` in elements, one an axis of the problem.
 
     ``start``: how many elements into the memory the first one lies. ``along``: the place of the
-    element along one more axis is computed.
+    element along one more axis is computed. ``window``: as of a load.
     """
 
     source: Memory | InputScalar | Iota
@@ -54,6 +54,7 @@ class Read:
     strides: tuple[int, ...]
     start: int = 0
     along: Along | None = None
+    window: str = ""
 
     @property
     def memory(self) -> Memory | None:
@@ -81,8 +82,23 @@ class Compute:
 
 
 @frozen
+class Limit:
+    """Elements whose number in rows of a ``period`` is from ``low`` to below ``high``.
+
+    In one row, if the period is 0.
+    """
+
+    period: int
+    low: int
+    high: int
+
+
+@frozen
 class Store:
-    """A value that leaves the kernel; where a ``mask`` is false, its memory stays as it is."""
+    """A value that leaves the kernel; where a ``mask`` is false, its memory stays as it is.
+
+    Elements that some of the ``limits`` leave out are those of ``outside``.
+    """
 
     value: Operand
     memory: Memory
@@ -90,11 +106,14 @@ class Store:
     strides: tuple[int, ...]
     start: int = 0
     mask: Operand | None = None
+    limits: tuple[Limit, ...] = ()
+    outside: Operand | None = None
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """What it needs: the value, and the mask if there is one."""
-        return (self.value,) if self.mask is None else (self.value, self.mask)
+        """What it needs: the value, and the mask and what is outside if there are any."""
+        others = [other for other in (self.mask, self.outside) if other is not None]
+        return self.value, *others
 
 
 @frozen
@@ -115,6 +134,24 @@ class Problem:
         operands = [operand for compute in self.computes for operand in compute.operands]
         operands += [wanted for store in self.stores for wanted in store.operands]
         return tuple(dict.fromkeys(o for o in operands if isinstance(o, Read)))
+
+    def reading(self, others: Mapping[Operand, Operand]) -> Problem:
+        """The same problem with other operands instead of some."""
+
+        def of(operand: Operand) -> Operand:
+            return others.get(operand, operand)
+
+        computes = [replace(c, operands=tuple(map(of, c.operands))) for c in self.computes]
+        stores = [
+            replace(
+                store,
+                value=of(store.value),
+                mask=None if store.mask is None else of(store.mask),
+                outside=None if store.outside is None else of(store.outside),
+            )
+            for store in self.stores
+        ]
+        return replace(self, computes=tuple(computes), stores=tuple(stores))
 
     def pruned(self) -> Problem:
         """The same problem without computations that nothing stored needs."""

@@ -10,16 +10,19 @@ from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.graph.text import to_text
+from runmat_jit.kernel.text import to_text as kernel_text
 from runmat_jit.lower import bands
 from runmat_jit.lower.lower import lower_plan
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.pipeline import optimize
 from runmat_jit.passes.read_late import read_late
+from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.make_plan import make_plan
 from tests.graph.random_graphs import EXACT_ROWS, SUMS, arrays, bits_equal, graphs
 from tests.graph.written import written
 from tests.lower.execute import execute, launches, prepared, regions
 
+GPU = Device("gpu")
 INPUTS = ["float32[8, 9]", "float32[6, 7]"]
 INSIDE = "offset=10, shape=(6, 7), strides=(9, 1))"
 CENTER = "slice({}, starts=(1, 1), steps=(1, 1), shape=(6, 7))"
@@ -185,14 +188,60 @@ def test_events_of_values_that_are_stored_over_a_part_are_noted(value):
     assert execute(graph, [x, y])[1]
 
 
-@given(stepping(), st.integers(0, 99))
-def test_steps_keep_every_bit(graph, seed):
+@given(stepping(), st.integers(0, 99), st.sampled_from([CPU, GPU]))
+def test_steps_keep_every_bit(graph, seed, device):
     expected = run(graph, arrays(graph, seed))
     for ready in (prepared(graph), optimize(graph)):
         event(f"fused {any(len(r.nodes) > 1 and r.updates for r in regions(ready))}")
         event(f"in place {bool(make_plan(ready, regions(ready)).in_place)}")
-        found, _ = execute(ready, arrays(graph, seed))
+        event(f"over all of an array {any(map(is_whole, launches(ready, device=device)))}")
+        found, _ = execute(ready, arrays(graph, seed), device=device)
         assert all(map(bits_equal, expected, found)), to_text(ready)
+
+
+# -- over all of an array -------------------------------------------------------------------------
+FULL = "full(float32(2.0), shape=(8, 9), dtype='float32')"
+ROW = "broadcast_to($1, shape=(6, 7))"
+
+
+def is_whole(launch):
+    """True if the kernel runs along an array and stores what is outside of a part, too."""
+    return "window open" in kernel_text(launch.kernel)
+
+
+def kernels_on_a_gpu(text, *inputs):
+    graph = prepared(written(["float32[8, 9]", *inputs], text.replace("{}", "$0")))
+    found, _ = execute(graph, arrays(graph), device=GPU)
+    assert all(map(bits_equal, run(graph, arrays(graph)), found))
+    return [is_whole(launch) for launch in launches(graph, device=GPU)]
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "kernels"),
+    [
+        (inside("$0", f"add({CENTER}, {ABOVE})"), (), [True]),
+        (inside("$0", f"add({CENTER.replace('{}', '$1')}, 1.0)"), ("float32[8, 9]",), [True]),
+        (inside(FULL, f"sqrt({CENTER})"), (), [True]),
+        # an operand that does not lie as the result does
+        (inside("$0", "floor($1)"), ("float32[6, 7]",), [False, False]),
+        (inside("$0", f"add({CENTER}, {ROW})"), ("float32[7]",), [False, False]),
+        # the lesser half, and a part with gaps
+        (f"update($0, negative({LEFT}), {SHIFTED}", (), [False, False]),
+        (f"update($0, floor({EVEN.replace('$1', '$0')}), {GAPS}", (), [False, False]),
+    ],
+)
+def test_one_kernel_stores_a_part_and_the_rest(text, inputs, kernels):
+    assert kernels_on_a_gpu(text, *inputs) == kernels
+
+
+@pytest.mark.parametrize("device", [CPU, GPU])
+def test_events_are_those_of_the_part(device):
+    quotient = f"divide({CENTER}, {ABOVE})".replace("{}", "$0")
+    graph = optimize(written(INPUTS[:1], inside("$0", quotient)))
+    for row, column, expected in ((7, 3, False), (3, 0, False), (3, 8, False), (4, 4, True)):
+        x = np.ones((8, 9), np.float32)
+        x[row, column] = 0
+        assert bool(execute(graph, [x], device=device)[1]) == expected
 
 
 # -- bands of rows --------------------------------------------------------------------------------

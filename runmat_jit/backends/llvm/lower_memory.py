@@ -47,6 +47,7 @@ def _access(emitter: Emitter, instruction: Instruction) -> _Access:
 
 
 def _load(emitter: Emitter, instruction: Instruction) -> None:
+    assert instruction.attrs.get("window") != "open", "these are for shaders"
     access, (result,) = _access(emitter, instruction), instruction.results
     if access.stride == 0:
         emitter.bind(result, [_load_one(emitter, access.element, access.base)])

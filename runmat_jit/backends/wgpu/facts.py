@@ -8,9 +8,27 @@ FACTOR = 4
 """Numbers that are multiples of this make loads of whole vectors possible."""
 
 
+NEAR = 16
+"""The distance from a lane up to which a shader knows exactly where a window begins."""
+
+
+@frozen
+class Start:
+    """Where a window begins, beside its lanes: ``elements`` further, or so many and any vectors."""
+
+    elements: int
+    is_near: bool
+
+    @staticmethod
+    def of(elements: int) -> Start:
+        """What a shader knows of a start: less of a far one, which depends on extents."""
+        near = abs(elements) <= NEAR
+        return Start(elements if near else elements % FACTOR, near)
+
+
 @frozen
 class Facts:
-    """One bit a parameter, never a number: a new size seldom means a new shader.
+    """One bit a parameter, and near starts of windows: a new size seldom means a new shader.
 
     Attributes:
         multiples: Index scalars, and buffers whose origin is, multiples of ``FACTOR``.
@@ -18,6 +36,7 @@ class Facts:
         shared: Buffers that share memory with a buffer that the kernel writes.
         aligned_part: The part of the parallel axis that is run begins at a multiple.
         whole_part: Its length is a multiple: no thread has lanes beyond the end.
+        starts: Index scalars by which windows begin beside lanes.
 
     """
 
@@ -26,6 +45,7 @@ class Facts:
     shared: frozenset[str] = frozenset()
     aligned_part: bool = True
     whole_part: bool = False
+    starts: frozenset[tuple[str, Start]] = frozenset()
 
 
 NO_FACTS = Facts()

@@ -38,6 +38,8 @@ def print_load(printer: Printer, instruction: Instruction) -> None:
     _touch(printer, access.memory, printer.read)
     if not result.lane:
         printer.bind(result, _one(access.memory, printer, access.base))
+    elif "window" in instruction.attrs:
+        printer.bind(result, _window(printer, access, instruction.args[0], result))
     elif access.memory.wide:
         printer.bind(result, _whole(printer, access))
     else:
@@ -147,6 +149,46 @@ def _whole(printer: Printer, access: _Access) -> str:
     if memory.element != "bool":
         return f"{memory.name}[{place}]"
     return f"unpack4xU8({_word(memory, place)}) != vec4<u32>(0u)"
+
+
+def _window(printer: Printer, access: _Access, index: Value, result: Value) -> str:
+    """Elements from anywhere on, put together of the two vectors in which they lie.
+
+    Beyond the ends of the memory the nearest vector is read.
+    """
+    memory, lanes = access.memory, printer.lanes
+    if not memory.wide:
+        each = [_nearest(memory, access.at(lane)) for lane in range(lanes)]
+        return _together(printer, result, each)
+    known, base, first = printer.views.windows.get(index.number), access.base, 0
+    if known is not None:
+        start = known[1].elements
+        if known[1].is_near:
+            base = _shifted(memory, printer.uniform(known[0]))
+            first, start = start >> _shift(lanes), start & (lanes - 1)
+    vector = printer.once(f"({base}) >> {_shift(lanes)}u")
+    pair = [
+        printer.once(_nearest(memory, f"{vector} + {number}" if number else vector))
+        for number in (first, first + 1)[: 1 if known and not start % lanes else 2]
+    ]
+    elements = [printer.component(vector, lane) for vector in pair for lane in range(lanes)]
+    shifted = [
+        _together(printer, result, elements[number : number + lanes])
+        for number in range(1, len(elements) - lanes + 1)
+    ]
+    found = [pair[0], *shifted]
+    if known is not None:
+        return found[start % lanes]
+    place = printer.name(f"({access.base}) & {lanes - 1}")
+    text = pair[0]
+    for number in range(1, lanes):
+        text = f"select({text}, {found[number]}, {place} == {number})"
+    return text
+
+
+def _nearest(memory: Memory, index: str) -> str:
+    """A vector or an element, of those that the memory has."""
+    return f"{memory.name}[clamp({index}, 0, i32(arrayLength(&{memory.name})) - 1)]"
 
 
 def _one(memory: Memory, printer: Printer, index: str) -> str:

@@ -89,6 +89,8 @@ class Printer:
     lane_ids: set[int] = field(default_factory=set)
     counts: dict[int, str] = field(default_factory=dict)
     """The first of consecutive numbers, in WGSL, by the values that have them."""
+    known: dict[str, str] = field(default_factory=dict)
+    """Names of expressions that are written once in the block of statements."""
     noted: bool = False
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
@@ -122,12 +124,21 @@ class Printer:
         """A name for an expression; its own where it is one."""
         return text if _NAME.fullmatch(text) else self.let(text)
 
+    def once(self, text: str) -> str:
+        """A name for an expression that has the same value all over the block of statements."""
+        found = self.known.get(text)
+        if found is None:
+            found = self.known[text] = self.name(text)
+        return found
+
     @contextmanager
     def nest(self, head: str) -> Iterator[None]:
         """Write a block of statements."""
         self.line(f"{head} {{".lstrip())
         self.depth += 1
+        self.known.clear()
         yield
+        self.known.clear()
         self.depth -= 1
         self.line("}")
 

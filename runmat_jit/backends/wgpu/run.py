@@ -12,7 +12,7 @@ import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, error_of, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
-from runmat_jit.backends.wgpu.facts import FACTOR, Facts
+from runmat_jit.backends.wgpu.facts import FACTOR, Facts, Start
 from runmat_jit.backends.wgpu.memory import DeviceArray, padded
 from runmat_jit.backends.wgpu.native_queue import MOST_FETCHED, SLOT
 from runmat_jit.backends.wgpu.notes import has_notes
@@ -21,6 +21,7 @@ from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
 from runmat_jit.backends.wgpu.staging import Staging, words
 from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of, put
+from runmat_jit.backends.wgpu.views import starts_of_windows
 from runmat_jit.backends.wgpu.windows import Part, parts_of
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen, frozen_object
@@ -351,6 +352,7 @@ def facts_of(run: KernelRun, part: Part) -> Facts:
         _shared(kernel, run.arrays),
         aligned_part=not lane_part or part.lo % FACTOR == 0,
         whole_part=lane_part and (part.hi - part.lo) % FACTOR == 0,
+        starts=frozenset((n, Start.of(run.indices[n])) for n in starts_of_windows(kernel)),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from runmat_jit.backends.wgpu.facts import FACTOR, Facts
+from runmat_jit.backends.wgpu.facts import FACTOR, Facts, Start
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Scalar, Table, Value
+from runmat_jit.kernel.walk import every_instruction
 
 
 @slotted
@@ -19,6 +20,10 @@ class _Alignment:
     facts: Facts
     known: set[int] = field(default_factory=set)
     narrow: set[str] = field(default_factory=set)
+    sums: dict[int, tuple[Value, ...]] = field(default_factory=dict)
+    starts: dict[int, Start] = field(default_factory=dict)
+    """Of windows, by the numbers of index values."""
+    windows: dict[int, tuple[Value, Start]] = field(default_factory=dict)
 
     def holds(self, value: Value) -> bool:
         if value.literal is not None:
@@ -34,6 +39,8 @@ class _Alignment:
                 self.access(instruction)
             elif self.follows(instruction):
                 self.known.add(instruction.results[0].number)
+            elif instruction.op == "add":
+                self.sums[instruction.results[0].number] = instruction.args
 
     def enter(self, instruction: Instruction, block: Block, *, top: bool) -> None:
         """A block's index is a multiple where it starts at one and steps by multiples."""
@@ -83,20 +90,34 @@ class _Alignment:
         stride = instruction.attrs.get("stride")
         if stride == 0 and instruction.op == "load":
             return  # one element of a vector
+        if "window" in instruction.attrs and self.is_whole(buffer):
+            self.window(instruction.args[0])
+            return
         if stride != 1 or not self.is_whole(buffer) or not self.holds(instruction.args[0]):
             self.narrow.add(buffer.name)
+
+    def window(self, index: Value) -> None:
+        """Note where a window begins beside the vector of its lanes, where that is known."""
+        if self.holds(index):
+            self.windows[index.number] = index, Start.of(0)
+        a, b = self.sums.get(index.number, (index, index))
+        for lanes, start in ((a, b), (b, a)):
+            if self.holds(lanes) and start.number in self.starts:
+                self.windows[index.number] = lanes, self.starts[start.number]
 
 
 @frozen
 class Views:
-    """``wide`` buffers are seen as vectors: every access of lanes is one of them.
+    """``wide`` buffers are seen as vectors: accesses of lanes are one of them, or a window of two.
 
-    ``multiples`` are the numbers of index values that are multiples of the lanes of a thread.
+    ``multiples`` are the numbers of index values that are multiples of the lanes of a thread;
+    ``windows`` the indices of windows, each with a multiple and how far from it they begin.
     """
 
     wide: frozenset[str] = frozenset()
     multiples: frozenset[int] = frozenset()
     lanes: int = 1
+    windows: Mapping[int, tuple[Value, Start]] = field(default_factory=dict)
 
     def is_multiple(self, value: Value) -> bool:
         """True if an index value is a multiple of the lanes of a thread, as far as is known."""
@@ -115,6 +136,23 @@ def views_of(kernel: Kernel, facts: Facts, lanes: int) -> Views:
             given = FACTOR % lanes == 0 and parameter.name in facts.multiples
             if given or parameter.multiple_of % lanes == 0:
                 alignment.known.add(kernel.arguments[parameter.name].number)
+    starts = dict(facts.starts)
+    for name, value in kernel.arguments.items():
+        if name in starts:
+            alignment.starts[value.number] = starts[name]
     alignment.body(kernel.body, top=True)
     names = {p.name for p in kernel.parameters if isinstance(p, Buffer)}
-    return Views(frozenset(names - alignment.narrow), frozenset(alignment.known), lanes)
+    wide, multiples = frozenset(names - alignment.narrow), frozenset(alignment.known)
+    return Views(wide, multiples, lanes, alignment.windows)
+
+
+def starts_of_windows(kernel: Kernel) -> frozenset[str]:
+    """The index scalars that are added to lanes where windows begin."""
+    made = {r.number: i for i in every_instruction(kernel.body) for r in i.results}
+    begins = {
+        arg.number
+        for i in every_instruction(kernel.body)
+        if "window" in i.attrs and (index := made.get(i.args[0].number)) and index.op == "add"
+        for arg in index.args
+    }
+    return frozenset(n for n, value in kernel.arguments.items() if value.number in begins)

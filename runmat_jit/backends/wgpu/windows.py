@@ -86,8 +86,8 @@ def _window(
     if touched is None:
         return None
     itemsize = array.dtype.itemsize
-    first = (touched[0] + array.origin) * itemsize // ALIGNMENT * ALIGNMENT
-    end = padded((touched[1] + array.origin + 1) * itemsize)
+    first = max((touched[0] + array.origin) * itemsize // ALIGNMENT * ALIGNMENT, 0)
+    end = padded(min(touched[1] + array.origin + 1, array.size) * itemsize)
     if end - first > largest:
         return None
     return Window(first, end - first, array.origin - first // itemsize)
