@@ -8,6 +8,8 @@ FACTOR = 4
 """Numbers that are multiples of this make loads of whole vectors possible."""
 
 
+SLICE, TILE = 16, 256
+"""Multiples of which the terms of a product fill slices of them, and its rows or columns tiles."""
 NEAR = 16
 """The distance from a lane up to which a shader knows exactly where a window begins."""
 
@@ -37,6 +39,8 @@ class Facts:
         aligned_part: The part of the parallel axis that is run begins at a multiple.
         whole_part: Its length is a multiple: no thread has lanes beyond the end.
         starts: Index scalars by which windows begin beside lanes.
+        slices: Extents of products that are multiples of ``SLICE``.
+        tiles: Extents of products that are multiples of ``TILE``.
 
     """
 
@@ -46,6 +50,8 @@ class Facts:
     aligned_part: bool = True
     whole_part: bool = False
     starts: frozenset[tuple[str, Start]] = frozenset()
+    slices: frozenset[str] = frozenset()
+    tiles: frozenset[str] = frozenset()
 
 
 NO_FACTS = Facts()

@@ -8,6 +8,7 @@ vectors which a warp reads together are neighbors.
 
 from __future__ import annotations
 
+from runmat_jit.backends.wgpu.facts import SLICE, TILE
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, mask_below
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer
 from runmat_jit.backends.wgpu.schedule import Tile
@@ -20,6 +21,7 @@ class _Side:
     """A matrix, of ``free`` rows or columns: names of numbers, and how its tile is read.
 
     ``along_terms``: neighbors in memory are terms, so that what one read gives is laid across.
+    ``fills``: rows or columns fill tiles; ``fills_slices``: terms do slices.
     """
 
     letter: str
@@ -32,6 +34,8 @@ class _Side:
     first: str
     along_terms: bool
     wide: bool
+    fills: bool
+    fills_slices: bool
 
 
 def print_contract(printer: Printer, instruction: Instruction, body: Body) -> None:
@@ -66,8 +70,9 @@ def print_contract(printer: Printer, instruction: Instruction, body: Body) -> No
 
 def _sides(printer: Printer, instruction: Instruction, tile: Tile) -> tuple[_Side, _Side]:
     """The matrices; a step of one is that of neighbors."""
-    rows, columns, _, *places = instruction.args
-    found = []
+    rows, columns, terms, *places = instruction.args
+    views, found = printer.views, []
+    fills_slices = terms.number in views.slices and SLICE % tile.terms == 0
     for letter, side, extent, free, first, (begin, *steps) in (
         ("a", "left", rows, tile.rows, "first_row", places[:3]),
         ("b", "right", columns, tile.columns, "first_column", places[3:]),
@@ -80,8 +85,12 @@ def _sides(printer: Printer, instruction: Instruction, tile: Tile) -> tuple[_Sid
         begins = printer.name(f"{printer.uniform(begin)}{origin}")
         length = printer.name(printer.uniform(extent))
         along = term_step.literal == 1
+        fills = extent.number in views.tiles and TILE % free == 0, fills_slices
         found.append(
-            _Side(letter, buffer, length, begins, step, term_step, free, first, along, memory.wide)
+            _Side(
+                *(letter, buffer, length, begins, step, term_step, free, first),
+                *(along, memory.wide, *fills),
+            )
         )
     return found[0], found[1]
 
@@ -136,12 +145,13 @@ class _Slices:
             last = f"{side.extent} - 1"
             if not side.along_terms:
                 last = f"({last}) / {printer.lanes} * {printer.lanes}"
-            place = f"min({at}, {last})"
+            place = at if side.fills else f"min({at}, {last})"
             place = place if side.step.literal == 1 else f"({place}) * {step}"
             printer.line(f"let {self.name('start', read)} = {side.begin} + {place};")
             return
         numbers = f"{printer.splat('i32', at)} + {printer.numbers()}"
         places = f"min({numbers}, {printer.splat('i32', f'{side.extent} - 1')})"
+        places = numbers if side.fills else places
         printer.line(
             f"let {self.name('start', read)} = {printer.splat('i32', side.begin)} + "
             f"({places}) * {printer.splat('i32', step)};"
@@ -155,14 +165,20 @@ class _Slices:
         for read in range(self.reads):
             at, start = f"{term} + {self.name('term', read)}", self.name("start", read)
             last = f"max({self.terms} - 1, 0)"
+            within = at if side.fills_slices else f"min({at}, {last})"
             if side.along_terms and side.wide:
-                place = f"{start} + min({at}, {last} / {lanes} * {lanes})"
+                if not side.fills_slices:
+                    within = f"min({at}, {last} / {lanes} * {lanes})"
+                place = f"{start} + {within}"
                 value = f"{memory}[({place}) >> {lanes.bit_length() - 1}u]"
             elif side.wide:
-                place = f"{start} + min({at}, {last}) * {step}"
+                place = f"{start} + ({within}) * {step}"
                 value = f"{memory}[({place}) >> {lanes.bit_length() - 1}u]"
             else:
                 value = self._fetched_each(memory, at, start, step, last)
+            if side.fills_slices:
+                printer.line(f"{self.name('next', read)} = {value};")
+                continue
             if side.along_terms:
                 there = mask_below(printer, f"({at})", self.terms)
             else:
@@ -226,6 +242,7 @@ def _print_block(printer: Printer, instruction: Instruction, body: Body, vector:
     (down, across), columns = tile.warp, tile.column_vectors(lanes)
     sums = [f"sum{i}_{j}" for i in range(tile.thread_rows) for j in range(columns)]
     rows, width = (printer.name(printer.uniform(a)) for a in instruction.args[:2])
+    fills = all(a.number in printer.views.tiles for a in instruction.args[:2])
     printer.line(f"var sums = array<{vector}, {len(sums)}>({', '.join(sums)});")
     with printer.nest(f"for (var e = 0; e < {len(sums)}; e++)"), printer.lanes_inside():
         i = f"(e / {columns})"
@@ -233,7 +250,7 @@ def _print_block(printer: Printer, instruction: Instruction, body: Body, vector:
         printer.line(f"let row = first_row + ({vectors}) * {lanes} + {i} % {lanes};")
         places = f"column_at + e % {columns} * {across}"
         printer.line(f"let column = first_column + ({places}) * {lanes};")
-        with printer.nest(f"if (row < {rows} && column < {width})"):
+        with printer.nest("" if fills else f"if (row < {rows} && column < {width})"):
             row, total = block.carried
             printer.values |= {block.index.number: "column", row.number: "row"}
             printer.values[total.number] = printer.let("sums[e]")

@@ -12,12 +12,12 @@ import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, error_of, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
-from runmat_jit.backends.wgpu.facts import FACTOR, Facts, Start
+from runmat_jit.backends.wgpu.facts import FACTOR, SLICE, TILE, Facts, Start
 from runmat_jit.backends.wgpu.memory import DeviceArray, padded
 from runmat_jit.backends.wgpu.native_queue import MOST_FETCHED, SLOT
 from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
-from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
+from runmat_jit.backends.wgpu.schedule import Schedule, contract_of, tiles_of_a_cell
 from runmat_jit.backends.wgpu.staging import Staging, words
 from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of, put
@@ -346,14 +346,23 @@ def facts_of(run: KernelRun, part: Part) -> Facts:
     multiples = {name for name, number in run.indices.items() if number % FACTOR == 0}
     shifted = {name for name, origin in origins.items() if origin}
     multiples |= {name for name in shifted if origins[name] % FACTOR == 0}
+    contract = contract_of(kernel.body[-1])
+    extents = set() if contract is None else {each.number for each in contract.args[:3]}
+    products = [name for name, value in kernel.arguments.items() if value.number in extents]
     return Facts(
         frozenset(multiples),
         frozenset(shifted),
         _shared(kernel, run.arrays),
         aligned_part=not lane_part or part.lo % FACTOR == 0,
         whole_part=lane_part and (part.hi - part.lo) % FACTOR == 0,
+        slices=frozenset(n for n in products if _fills(run.indices[n], SLICE)),
+        tiles=frozenset(n for n in products if _fills(run.indices[n], TILE)),
         starts=frozenset((n, Start.of(run.indices[n])) for n in starts_of_windows(kernel)),
     )
+
+
+def _fills(extent: int, whole: int) -> bool:
+    return extent > 0 and extent % whole == 0
 
 
 def _shared(kernel: Kernel, arrays: Mapping[str, DeviceArray]) -> frozenset[str]:

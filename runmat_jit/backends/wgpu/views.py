@@ -111,13 +111,16 @@ class Views:
     """``wide`` buffers are seen as vectors: accesses of lanes are one of them, or a window of two.
 
     ``multiples`` are the numbers of index values that are multiples of the lanes of a thread;
-    ``windows`` the indices of windows, each with a multiple and how far from it they begin.
+    ``windows`` the indices of windows, each with a multiple and how far from it they begin;
+    ``slices`` and ``tiles`` those of extents (see :class:`Facts`).
     """
 
     wide: frozenset[str] = frozenset()
     multiples: frozenset[int] = frozenset()
     lanes: int = 1
     windows: Mapping[int, tuple[Value, Start]] = field(default_factory=dict)
+    slices: frozenset[int] = frozenset()
+    tiles: frozenset[int] = frozenset()
 
     def is_multiple(self, value: Value) -> bool:
         """True if an index value is a multiple of the lanes of a thread, as far as is known."""
@@ -143,7 +146,11 @@ def views_of(kernel: Kernel, facts: Facts, lanes: int) -> Views:
     alignment.body(kernel.body, top=True)
     names = {p.name for p in kernel.parameters if isinstance(p, Buffer)}
     wide, multiples = frozenset(names - alignment.narrow), frozenset(alignment.known)
-    return Views(wide, multiples, lanes, alignment.windows)
+    slices, tiles = (
+        frozenset(kernel.arguments[name].number for name in names)
+        for names in (facts.slices, facts.tiles)
+    )
+    return Views(wide, multiples, lanes, alignment.windows, slices, tiles)
 
 
 def starts_of_windows(kernel: Kernel) -> frozenset[str]:

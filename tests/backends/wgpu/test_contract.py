@@ -21,7 +21,10 @@ from tests.backends.wgpu.shaders import runner
 
 pytestmark = pytest.mark.usefixtures("adapter")
 
-EXTENTS = ((1, 1, 1), (3, 5, 0), (8, 8, 8), (33, 65, 17), (64, 260, 31), (150, 70, 40))
+EXTENTS = (
+    *((1, 1, 1), (3, 5, 0), (8, 8, 8), (33, 65, 17), (64, 260, 31), (150, 70, 40)),
+    *((256, 256, 16), (256, 70, 32), (150, 256, 48), (256, 256, 0)),  # some fill tiles
+)
 
 
 def product_kernel(element, layouts, *, clamped=True):
@@ -167,7 +170,7 @@ def test_tiles_fit_the_device_and_keep_it_busy(kibibytes, extents):
     ("extents", "cells", "side"),
     [
         ((4096, 4096), 1, (128, 256)),
-        ((512, 64), 512, (64, 64)),
+        ((512, 64), 512, (256, 64)),
         ((64, 512), 512, (64, 64)),
         ((1024, 1024), 1, (64, 64)),
         ((512, 200), 512, (128, 256)),
