@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -148,7 +147,8 @@ def _extremum(block: Block, carried: Value, value: Value) -> _Extremum | None:
             pass
         case _:
             return None
-    for test, nan in itertools.permutations(parts(mask, "or")):
+    either = parts(mask, "or")  # integers are compared alone
+    for test, nan in (either, either[::-1]) if either else ():
         for op, comparison in (("min", "lt"), ("max", "gt")):
             compared = [arg.number for arg in parts(test, comparison)]
             tested = [arg.number for arg in parts(nan, "isnan")]

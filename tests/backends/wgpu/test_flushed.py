@@ -11,7 +11,7 @@ from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.math import extrema
 from runmat_jit.lower.lane_reduction import combine_two
-from tests.backends.wgpu.shaders import check, hardware_runner, runner
+from tests.backends.wgpu.shaders import check, device, hardware_runner, runner
 from tests.kernel.math.expansions import any_bits, special_floats
 
 pytestmark = pytest.mark.usefixtures("adapter")
@@ -176,6 +176,19 @@ def test_extremes_of_columns(data, length, form, kind):
     memory = {p.name: memory[p.name] for p in kernel.parameters}
     with np.errstate(all="ignore"):
         check(kernel, memory, (0, 37), using=hardware_runner(FLUSHED))
+
+
+@pytest.mark.parametrize("kind", ["i32", "i64"])
+@pytest.mark.parametrize("form", ["both", "the other order", "of itself"])
+def test_extremes_of_columns_of_integers(form, kind):
+    if kind not in ("i32", *device().info.kinds):
+        pytest.skip(f"this adapter has no {kind}")
+    values = np.random.default_rng(0).integers(-99, 99, (41, 37)).astype(kind.replace("i", "int"))
+    memory = {"x": values.ravel(), "n": 37, "rows": 40}
+    memory |= {f"out{k}": np.zeros(37, values.dtype) for k in range(2)}
+    kernel = extremes_of_columns(form, kind)
+    memory = {p.name: memory[p.name] for p in kernel.parameters}
+    check(kernel, memory, (0, 37), using=hardware_runner(FLUSHED))
 
 
 @pytest.mark.parametrize(("form", "count"), FORMS.items())
