@@ -18,7 +18,7 @@ import numpy as np
 
 from runmat_jit.core.epoch import DISABLED
 from runmat_jit.core.hotness import FAILURES, LOOKS
-from runmat_jit.core.prices import ELEMENTS, LOOP_PAYS
+from runmat_jit.core.prices import ELEMENTS, LOOP_PAYS, OPERATIONS
 from runmat_jit.core.watching import is_watched
 from runmat_jit.loops.objects import put_back
 from runmat_jit.loops.reads import Found, find, outside, variables_of
@@ -131,10 +131,11 @@ class PlainLoop:
         sizes = [value.size for value in operands.values() if type(value) is np.ndarray]
         weight = call.weight if call.has_arrays or sizes else 1  # of single numbers
         operation = 1 + max(sizes, default=0) // ELEMENTS if call.has_arrays else 1
-        self.per_iteration = max(1, call.per_turn * weight * operation)
+        per_turn = call.per_turn if weight == 1 else call.per_turn_of_arrays
+        self.per_iteration = max(1, per_turn * operation)
         if isinstance(self.source.node, ast.While) and not self.is_inner:
             return False  # its iterations are counted
-        work = call.expected * weight * operation
+        work = call.expected_turns * per_turn * operation
         self.unpaid, self.skipped = self.unpaid - work * (1 + self.skipped), 0
         if work >= LONG:
             self.declined = self.rest = 0  # look at the next one, too
@@ -174,6 +175,7 @@ def is_enough(
     call.asked += 1
     if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
         call.per_turn = sites.operations_of(call.source, known)
+        call.per_turn_of_arrays = sites.operations_of(call.source, known, OPERATIONS)
     turns = sites.turns_of(call.source.node, known)
     if turns is None:  # of lists, many until runs of few have been seen
         turns = max(unknown, sites.TURNS * (program.LISTS if call.source.grown else 1))
@@ -181,6 +183,8 @@ def is_enough(
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False
     if not (recorded or call.source.grown):
-        has_arrays = any(isinstance(each, np.ndarray) for each in operands.values())
-        turns //= OF_ARRAYS if has_arrays else OF_NUMBERS
+        sizes = [each.size for each in operands.values() if isinstance(each, np.ndarray)]
+        if call.weight > 1:  # elements of simple operations take a quarter of what they may take
+            turns *= 1 + max(sizes, default=0) // (4 * ELEMENTS)
+        turns //= OF_ARRAYS if sizes else OF_NUMBERS
     return call.does_enough(turns, recorded=recorded)

@@ -117,14 +117,10 @@ class LoopCall:
         self.exits = self.odd = self.poor = 0
         self.least = SHORT
         """Work from which on a run gains, as far as that is known (:meth:`decide`)."""
-        self.per_turn, self.asked = 1, 0
-        """Operations of Python's in an iteration, about."""
-        self.expected = 0
-        """Operations of Python's in the run that is looked at, about."""
-        self.expected_turns = 0
-        """Of the same, its iterations."""
-        self.turns = 0
-        """Of the last run."""
+        self.per_turn, self.per_turn_of_arrays, self.asked = 1, OPERATIONS, 0
+        """Operations of Python's in an iteration, about: of numbers, and of arrays."""
+        self.expected = self.expected_turns = self.turns = 0
+        """Operations and iterations of the run that is looked at; iterations of the last run."""
         self.last: LastRun | None = None
         self.held = False
         """True if the last run had its arrays in registers."""
@@ -338,7 +334,9 @@ class LoopCall:
         """True if so many turns take longer than a native call; ``recorded``: or than kernels."""
         least = self.least if recorded else max(self.least, WORTH)
         least *= LISTS if self.source.grown else 1
-        return turns * self.per_turn * self.weight >= least
+        is_plain = not recorded and self.weight > 1  # functions of NumPy's are not recorded
+        per_turn = self.per_turn_of_arrays if is_plain else self.per_turn * self.weight
+        return turns * per_turn >= least
 
     def decide(self, found: Emitted, forms: Forms, given: Sequence[Any]) -> None:
         """Decide from how much work on runs of this kernel gain; ``given``: numbers and shapes."""

@@ -92,13 +92,18 @@ def value_of(
     return plain_of(operands.get(of.attributes[0].chain if type(of) is Objects else chain))
 
 
-def operations_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:
-    """Operations of Python's in a turn of a loop, about; ``number`` gives an expression's value."""
-    return sum(_work(child, number) for child in ast.iter_child_nodes(source.node))
+def operations_of(
+    source: LoopSource, number: Callable[[ast.expr], int | None], operation: int = 1
+) -> int:
+    """Operations of Python's in an iteration of a loop, about.
+
+    ``number`` gives an expression's value; an operator takes as long as ``operation`` of them.
+    """
+    return sum(_work(child, number, operation) for child in ast.iter_child_nodes(source.node))
 
 
-def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
-    inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
+def _work(node: ast.AST, number: Callable[[ast.expr], int | None], operation: int) -> int:
+    inner = sum(_work(child, number, operation) for child in ast.iter_child_nodes(node))
     if isinstance(node, ast.For | ast.While):
         turns = turns_of(node, number)
         return (TURNS if turns is None else turns) * inner
@@ -107,7 +112,7 @@ def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
         return inner * math.prod([TURNS if count is None else count for count in counts])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return inner + _work_of_call(node.func)
-    return inner + isinstance(node, _OPERATIONS)
+    return inner + operation * isinstance(node, _OPERATIONS)
 
 
 def _work_of_call(function: ast.Attribute) -> int:

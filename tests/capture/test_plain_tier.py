@@ -541,9 +541,20 @@ def summed(x):
     return total
 
 
+def scaled_by_the_largest(x):
+    for _ in range(4):
+        x = x * np.isfinite(x)
+        x = np.clip(x / (np.abs(x).max() + 1.0), -1.0, 1.0)
+    return x.sum()
+
+
 @pytest.mark.parametrize(
     ("fn", "short", "long"),
-    [(multiplied, (0.5, 300), (0.5, 9000)), (summed, (np.ones(60),), (np.ones(3000),))],
+    [
+        (multiplied, (0.5, 300), (0.5, 9000)),
+        (summed, (np.ones(60),), (np.ones(3000),)),
+        (scaled_by_the_largest, (np.ones(100),), (np.ones(100_000),)),
+    ],
 )
 def test_loops_that_are_shorter_than_a_native_run_are_pythons(hot, monkeypatch, fn, short, long):
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
