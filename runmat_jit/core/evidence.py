@@ -167,15 +167,15 @@ class Work:
             with suppress(ValueError):  # it has no value yet
                 self._outside.add_outside(cell.cell_contents)
 
-    def of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[int, int]:
-        """Work of a call: a low estimate and a high one.
+    def of(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, often: bool = False
+    ) -> tuple[int, int]:
+        """Work of a call: a low estimate and a high one; ``often``: of many.
 
         They differ by what loops do: an iteration may compute with single numbers or with arrays.
         """
         sizes = Sizes()
-        for value in args:
-            sizes.add(value)
-        for value in kwargs.values():
+        for value in (*args, *kwargs.values()):
             sizes.add(value)
         outside = self._outside
         elements = max(sizes.elements, outside.elements)
@@ -205,7 +205,7 @@ class Work:
             times = max(times, min(extent**depth // FULL_NESTS, 2 * MOST_ITERATIONS))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
-        if operation > OFTEN and not self.has_native_loops:
+        if operation > (1 if often else OFTEN) and not self.has_native_loops:
             from runmat_jit.core.array_work import work_of_call  # noqa: PLC0415  (few need it)
 
             least = max(least, work_of_call(self.code(), args, kwargs, NUMPYS))
@@ -260,7 +260,7 @@ class Evidence:
             work, self.recurs = Work(fn, receiver), recurs(fn, receiver)
             codes = [each.__code__ for each in _called(fn, receiver)]
             self.work, self.shows_frames = work, any(map(looks_at_frames, codes))
-        found = work.of(args, kwargs)
+        found = work.of(args, kwargs, often=self.calls > OFTEN * OFTEN)
         before = calls - 1
         least = found[0] + before * min(found[0], self._last[0])
         self.least += least

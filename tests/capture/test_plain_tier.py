@@ -177,9 +177,10 @@ def means(x):
 
 
 @pytest.mark.parametrize("fn", [waves, means])
-def test_loops_over_whole_arrays_are_compiled_when_they_have_paid(hot, fn):
-    decorated, x = runmat.jit(fn), np.linspace(0.1, 2.0, 100 * ELEMENTS)
-    work = Work(fn).of((x,), {})[0]
+@pytest.mark.parametrize("size", [4 * ELEMENTS, 100 * ELEMENTS])
+def test_loops_over_whole_arrays_are_compiled_when_they_have_paid(hot, fn, size):
+    decorated, x = runmat.jit(fn), np.linspace(0.1, 2.0, size)
+    work = Work(fn).of((x,), {}, often=True)[0]
     calls = 0
     while not decorated.cache_info().misses:
         np.testing.assert_allclose(decorated(x), fn(x), rtol=1e-12)
