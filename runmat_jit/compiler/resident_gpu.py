@@ -158,7 +158,7 @@ class ResidentGpuProgram:
 
         Copies of NumPy's arrays, for this call, are added to ``passing``.
         """
-        gpu, made = self.gpu, None
+        gpu, made = self.gpu, next((type(inputs[n]) for _, n, _ in self.writes), None)
         arrays: dict[Node, DeviceArray] = {}
         for node, n in self.read:
             value = inputs[n]

@@ -31,7 +31,7 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """
     moved = parts_moved(region, plan)
     problem = elementwise_problem(region, plan, moved=moved)
-    if region.updates and len(region.outputs) == 1:
+    if len(region.outputs) == 1 and region.outputs == region.updates:
         whole = over_all_of_it(problem, region.outputs[0], plan)
         if whole is not None:
             launch = lower_elementwise(whole)

@@ -6,8 +6,6 @@ from runmat_jit.core.frozen import frozen
 
 FACTOR = 4
 """Numbers that are multiples of this make loads of whole vectors possible."""
-
-
 SLICE, TILE = 16, 256
 """Multiples of which the terms of a product fill slices of them, and its rows or columns tiles."""
 NEAR = 16
@@ -16,7 +14,7 @@ NEAR = 16
 
 @frozen
 class Start:
-    """Where a window begins, beside its lanes: ``elements`` further, or so many and any vectors."""
+    """Where a window begins: ``elements`` after its lanes, or any vectors more if it is far."""
 
     elements: int
     is_near: bool

@@ -266,7 +266,7 @@ class DeviceMemory:
             return None
         self.kept_nbytes -= nbytes
         if len(stock) == 1:
-            return stock.pop()
+            return self._free.pop(nbytes).pop()
         found = min(stock, key=_number)
         stock.remove(found)
         return found
@@ -275,8 +275,6 @@ class DeviceMemory:
         """Buffers that are too much or too old, no longer kept; the lock is held."""
         if self.kept_nbytes <= self.keep_nbytes:
             return []
-        for nbytes in [nbytes for nbytes, stock in self._free.items() if not stock]:
-            del self._free[nbytes]
         most = max(self.keep_nbytes, self.most_nbytes - self.used_nbytes)
         old = self._allocations - _MOST_PASSED_BY
         found = []

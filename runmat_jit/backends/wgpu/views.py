@@ -90,7 +90,8 @@ class _Alignment:
         stride = instruction.attrs.get("stride")
         if stride == 0 and instruction.op == "load":
             return  # one element of a vector
-        if "window" in instruction.attrs and self.is_whole(buffer):
+        alone = self.is_whole(buffer) and buffer.name not in self.facts.shared
+        if "window" in instruction.attrs and alone:  # its other elements are not being written
             self.window(instruction.args[0])
             return
         if stride != 1 or not self.is_whole(buffer) or not self.holds(instruction.args[0]):
