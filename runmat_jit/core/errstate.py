@@ -88,12 +88,12 @@ def state_of(actions: tuple[str, ...]) -> ErrorState:
 
 def warnings_raise() -> bool:
     """True if a RuntimeWarning may raise, or run code of the program that shows it."""
-    global _QUIET_FILTERS  # noqa: PLW0603 - what was found last
+    global _SILENT_FILTERS  # noqa: PLW0603 - a memo of the last answer
     if warnings.showwarning.__module__ not in _OF_PYTHON:
         return True
-    filters = current_filters()
-    if filters == _QUIET_FILTERS and not _TRYING:
+    if current_filters() == _SILENT_FILTERS and not _TRYING:
         return False
+    filters = list(current_filters())  # another thread may change them meanwhile
     for action, message, category, module, line in filters:
         if not issubclass(RuntimeWarning, category):
             continue
@@ -102,12 +102,12 @@ def warnings_raise() -> bool:
         if message is None and module is None and not line:
             break
     if not _TRYING:
-        _QUIET_FILTERS = list(filters)
+        _SILENT_FILTERS = filters
     return False
 
 
-_QUIET_FILTERS: list[Any] | None = None
-"""The filters under which nothing raised when they were last looked at, but in trials."""
+_SILENT_FILTERS: list[Any] | None = None
+"""Filters that were last found to raise nothing, outside of trials."""
 _OF_PYTHON: Final = ("warnings", "_py_warnings", "logging")
 """Modules whose ``showwarning`` runs no code of the program's: ``_py_warnings`` from 3.14 on."""
 

@@ -67,7 +67,7 @@ def parts_of(
             lo = end
             continue
         size = -(-size // 2 // least) * least
-        if size == end - lo:
+        if size >= end - lo:
             raise BackendError(
                 f"buffers of more than {largest} bytes, the device's largest binding, are needed "
                 "at once; keep the arrays on the CPU (device='cpu')"
@@ -86,8 +86,8 @@ def _window(
     if touched is None:
         return None
     itemsize = array.dtype.itemsize
-    first = max((touched[0] + array.origin) * itemsize // ALIGNMENT * ALIGNMENT, 0)
-    end = padded(min(touched[1] + array.origin + 1, array.size) * itemsize)
+    low, high = (min(max(at + array.origin, 0), array.size - 1) for at in touched)
+    first, end = low * itemsize // ALIGNMENT * ALIGNMENT, padded((high + 1) * itemsize)
     if end - first > largest:
         return None
     return Window(first, end - first, array.origin - first // itemsize)

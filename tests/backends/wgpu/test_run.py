@@ -162,10 +162,11 @@ def test_rows_of_an_array_larger_than_a_binding_are_summed_part_by_part():
 
 
 @pytest.mark.usefixtures("small_bindings")
-def test_an_array_that_is_needed_at_once_must_fit_a_binding():
+@pytest.mark.parametrize("n", [1, 3000, 4096, 5000, 50_000])
+def test_an_array_that_is_needed_at_once_must_fit_a_binding(n):
     x = np.zeros(50_000, np.float32)
     with pytest.raises(BackendError, match="keep the arrays on the CPU"):
-        check(doubled(gathered=True), {"x": x, "out": x.copy(), "n": x.size}, (0, x.size))
+        check(doubled(gathered=True), {"x": x, "out": x.copy(), "n": x.size}, (0, n))
 
 
 def test_extents_beyond_31_bits_are_refused():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.backends.wgpu.facts import NEAR, Start
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.kernel.build import Builder
@@ -58,6 +59,20 @@ def test_windows_have_the_interpreters_bits(starts, element, n, origin, schedule
         compute(kernel, {p.name: given[p.name] for p in kernel.parameters})
         found.append(out)
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("start", [-1, 3, 500, -500, 9_000, -9_000])
+def test_windows_of_arrays_larger_than_a_binding(start, monkeypatch):
+    monkeypatch.setattr(Device, "largest_binding", property(lambda _: 1 << 16))
+    kernel, n = neighbors((start,), "f32", "open"), 50_001
+    x, outs = np.random.default_rng(0).integers(-9, 9, n).astype(np.float32), []
+    low, high = -min(0, start), n - max(0, start)
+    for compute in (interpret, lambda k, a: run(k, a, (0, n), using=hardware_runner())):
+        out = np.zeros(n, np.float32)
+        given = {"x": x, "out": out, "s0": start, "n": n, "low": low, "high": high}
+        compute(kernel, {p.name: given[p.name] for p in kernel.parameters})
+        outs.append(out)
+    assert np.array_equal(*outs)
 
 
 @given(st.integers(-(10**6), 10**6))
