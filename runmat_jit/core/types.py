@@ -103,7 +103,7 @@ def c_strides(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> t
 def byte_strides(
     shape: tuple[int, ...], itemsize: int, order: tuple[int, ...] | None = None
 ) -> tuple[int, ...]:
-    """The same in bytes."""
+    """Strides in bytes of contiguous memory whose axes lie in ``order``, outermost first."""
     return tuple([stride * itemsize for stride in c_strides(shape, order)])
 
 

@@ -92,7 +92,7 @@ class Builder:
     arguments: dict[str, Value] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     noted: Value | None = None
-    """The lanes whose events are noted; None: all."""
+    """Mask of the lanes whose events are noted; None: all."""
     _count: int = 0
     _stack: list[list[Instruction]] = field(default_factory=lambda: [[]])
     _constants: dict[tuple[str, bytes], Value] = field(default_factory=dict)

@@ -193,9 +193,9 @@ class Instruction:
 
     For shaders alone: ``builtin`` (attr ``function``) calls a function of the adapter, ``below``
     and ``beyond`` (args: a float, a positive limit) tell whether its magnitude is below the limit,
-    and whether it is not; both are open for NaN. A ``load`` of stride 1
-    with the attr ``window`` is put together of vectors; lanes beyond the ends of its buffer, which
-    there are where the attr is "open", get any of its elements.
+    and whether it is not; both are open for NaN. A ``load`` of stride 1 with the attr ``window`` is
+    assembled from two aligned vectors; if the attr is "open", lanes may lie outside of the buffer
+    and then load any of its elements.
 
     Others: ``select``; ``note`` (arg: a float or an i1; attr ``bit``, of 32, the lowest unless
     given) sets a bit of the kernel's event word where the float is not finite or the i1 is set;

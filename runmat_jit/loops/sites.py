@@ -95,9 +95,9 @@ def value_of(
 def operations_of(
     source: LoopSource, number: Callable[[ast.expr], int | None], operation: int = 1
 ) -> int:
-    """Operations of Python's in an iteration of a loop, about.
+    """Estimate the work of an iteration, in operations of Python's on scalars.
 
-    ``number`` gives an expression's value; an operator takes as long as ``operation`` of them.
+    ``number`` evaluates an expression; ``operation`` is the work of an operator.
     """
     return sum(_work(child, number, operation) for child in ast.iter_child_nodes(source.node))
 

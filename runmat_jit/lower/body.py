@@ -64,7 +64,7 @@ class Body:
     _length: Value | None = None
     """Lanes of a row, where lanes run over rows."""
     _inside: Value | None = None
-    """The lanes that no limit leaves out."""
+    """Mask of the lanes within all limits."""
 
     def __post_init__(self) -> None:
         self.exact = ExactNotes(self.builder)
@@ -386,7 +386,7 @@ class Body:
         return self.builder.const(0, "index") if base is None else base
 
     def keep_inside(self, limits: Iterable[Limit]) -> None:
-        """Note no event of lanes that some limit leaves out, and store nothing computed of them."""
+        """Restrict events and stores to the lanes within all limits."""
         k, lane = self.builder, self._lane
         assert lane is not None, "lanes are entered"
         number = k.convert("trunc", lane, "i32") + k.lane_id("i32")

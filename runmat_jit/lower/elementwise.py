@@ -78,7 +78,7 @@ def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
 
 
 def _in_windows(problem: Problem, nest: Nest) -> Problem:
-    """The problem with windows of memory where lanes lie evenly, but begin between its vectors."""
+    """Replace contiguous reads that begin between vectors by windows."""
     written = {store.memory for store in problem.stores}
     found: dict[Operand, Operand] = {}
     for read in problem.reads():

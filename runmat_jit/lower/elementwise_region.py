@@ -14,7 +14,7 @@ from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, gathered, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
-from runmat_jit.lower.whole_update import over_all_of_it
+from runmat_jit.lower.whole_update import over_whole_array
 from runmat_jit.passes.fusion.access import is_computed, stored_strides
 from runmat_jit.passes.fusion.geometry import Strides
 from runmat_jit.passes.fusion.region import Region
@@ -32,7 +32,7 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     moved = parts_moved(region, plan)
     problem = elementwise_problem(region, plan, moved=moved)
     if len(region.outputs) == 1 and region.outputs == region.updates:
-        whole = over_all_of_it(problem, region.outputs[0], plan)
+        whole = over_whole_array(problem, region.outputs[0], plan)
         if whole is not None:
             launch = lower_elementwise(whole)
             return () if launch is None else (launch,)

@@ -79,7 +79,7 @@ def aligned(node: Node, rank: int) -> tuple[int, ...]:
 
 
 def in_window(read: Read) -> Read | None:
-    """The same elements, put together of vectors of all of their memory, or None."""
+    """Return the read as a window of its whole memory; None if its elements form no vectors."""
     source, start = read.source, read.start
     if (
         read.window
@@ -94,9 +94,9 @@ def in_window(read: Read) -> Read | None:
 
 
 def is_of_vectors(dtype: np.dtype) -> bool:
-    """True if vectors of such elements can be put together of others."""
+    """True if windows can have such elements."""
     return KERNEL_ELEMENTS[dtype] in _ELEMENTS and not is_complex(dtype)
 
 
 _ELEMENTS = frozenset({"f32", "f64", "i32", "i64"})
-"""Elements of memory of which vectors are put together."""
+"""Element types that windows support."""

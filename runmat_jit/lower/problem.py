@@ -83,10 +83,7 @@ class Compute:
 
 @frozen
 class Limit:
-    """Elements whose number in rows of a ``period`` is from ``low`` to below ``high``.
-
-    In one row, if the period is 0.
-    """
+    """Range of flat indices: ``low <= index % period < high``; period 0 means no remainder."""
 
     period: int
     low: int
@@ -97,7 +94,7 @@ class Limit:
 class Store:
     """A value that leaves the kernel; where a ``mask`` is false, its memory stays as it is.
 
-    Elements that some of the ``limits`` leave out are those of ``outside``.
+    Outside of any of the ``limits``, the value ``outside`` is stored instead.
     """
 
     value: Operand
@@ -111,7 +108,7 @@ class Store:
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """What it needs: the value, and the mask and what is outside if there are any."""
+        """The value, then the mask and the outside value if there are any."""
         others = [other for other in (self.mask, self.outside) if other is not None]
         return self.value, *others
 

@@ -1,10 +1,10 @@
-"""Parts of new arrays in one kernel on a GPU: what is computed of a part, and the rest of the base.
+"""Updates of a part of a new array on a GPU: one kernel computes the part and copies the rest.
 
-Operands are views of arrays of the same shape, so that the element of the result at ``e`` needs
-those at ``e`` plus a constant. The kernel runs along the memory of the result: its vectors are
-stored whole, those of operands are put together of the two in which they lie, whatever the extents
-are. Outside the part the base is copied, by a ``select``. Several kernels would write one buffer,
-each after the other.
+Operands are views of arrays of the same shape, so the element of the result at flat index ``e``
+reads operands at ``e`` plus a constant. The kernel iterates over the flat result. It stores aligned
+vectors and assembles operands from two aligned vectors each, for any extents. A ``select`` takes
+the base outside of the part. Separate kernels for part and border would run one after the other,
+since they write the same buffer.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from runmat_jit.plan.argument import InputScalar
 from runmat_jit.plan.plan import Plan
 
 
-def over_all_of_it(problem: Problem, node: Node, plan: Plan) -> Problem | None:
-    """The problem of an update, over all elements of the array that it makes.
+def over_whole_array(problem: Problem, node: Node, plan: Plan) -> Problem | None:
+    """Extend the problem of an update to all elements of the array that it makes.
 
-    None where the part is the lesser half of the array, or no box; where it writes its base;
-    and where some operand does not lie as the result does.
+    None if the part is smaller than half of the array or is not a box, if the update is in place,
+    or if an operand has another layout than the result.
     """
     base, size = node.args[0], node.type.size
     part = box_of_update(node)
@@ -52,9 +52,9 @@ def over_all_of_it(problem: Problem, node: Node, plan: Plan) -> Problem | None:
 
 
 def _flat(operand: Operand, strides: tuple[int, ...], offset: int) -> Operand | None:
-    """An operand along the memory of the result; None where it lies otherwise.
+    """Return an operand by flat index of the result; None if its layout is another one.
 
-    ``strides`` and ``offset`` are those of the part that it is an operand of.
+    ``strides`` and ``offset`` are those of the updated part.
     """
     if isinstance(operand, Node):
         return operand
@@ -67,7 +67,7 @@ def _flat(operand: Operand, strides: tuple[int, ...], offset: int) -> Operand | 
 
 
 def _limits(part: Box, shape: tuple[int, ...]) -> tuple[Limit, ...]:
-    """The limits of a part along each axis on which it has any."""
+    """Limits of a part, one for each axis that it does not span."""
     found = []
     for each, extent, step in zip(part, shape, c_strides(shape), strict=True):
         if each.count < extent:

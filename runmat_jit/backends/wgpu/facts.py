@@ -7,21 +7,21 @@ from runmat_jit.core.frozen import frozen
 FACTOR = 4
 """Numbers that are multiples of this make loads of whole vectors possible."""
 SLICE, TILE = 16, 256
-"""Multiples of which the terms of a product fill slices of them, and its rows or columns tiles."""
+"""Divisors: products with such terms fill whole slices, with such rows or columns whole tiles."""
 NEAR = 16
-"""The distance from a lane up to which a shader knows exactly where a window begins."""
+"""Largest distance of a window that a shader contains as a constant."""
 
 
 @frozen
 class Start:
-    """Where a window begins: ``elements`` after its lanes, or any vectors more if it is far."""
+    """Distance of a window from its lanes: ``elements`` if near, else its remainder by a vector."""
 
     elements: int
     is_near: bool
 
     @staticmethod
     def of(elements: int) -> Start:
-        """What a shader knows of a start: less of a far one, which depends on extents."""
+        """Make the start of a distance: exact if near, since far ones depend on extents."""
         near = abs(elements) <= NEAR
         return Start(elements if near else elements % FACTOR, near)
 

@@ -95,7 +95,7 @@ class NativeDispatch(ctypes.Structure):
 
 @frozen_object
 class NativeBatch:
-    """Dispatches as native code reads them; what it is given: address, count, cleared buffer."""
+    """Dispatches in native memory; ``given``: their address, their count, the cleared buffer."""
 
     dispatches: Any
     given: tuple[int, int, int | None]
@@ -155,7 +155,7 @@ class NativeQueue:
         """Submit what waits, and end the thread; also called when the interpreter exits."""
 
     def prepare(self, dispatches: Sequence[Dispatch], cleared: Any) -> NativeBatch:
-        """What native code reads; the dispatches must live as long.
+        """Lay dispatches out for native code; the caller keeps them alive as long as the result.
 
         ``cleared``: a buffer whose first word is cleared before them, or None.
         """

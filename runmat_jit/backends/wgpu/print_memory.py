@@ -152,9 +152,9 @@ def _whole(printer: Printer, access: _Access) -> str:
 
 
 def _window(printer: Printer, access: _Access, index: Value, result: Value) -> str:
-    """Elements from anywhere on, put together of the two vectors in which they lie.
+    """Unaligned neighbors, assembled from two aligned vectors.
 
-    Beyond the ends of the memory the nearest vector is read.
+    Indices are clamped to the buffer.
     """
     memory, lanes = access.memory, printer.lanes
     if not memory.wide:
@@ -187,7 +187,7 @@ def _window(printer: Printer, access: _Access, index: Value, result: Value) -> s
 
 
 def _nearest(memory: Memory, index: str) -> str:
-    """A vector or an element, of those that the memory has."""
+    """Load of a vector or element at the index clamped to the buffer."""
     return f"{memory.name}[clamp({index}, 0, i32(arrayLength(&{memory.name})) - 1)]"
 
 

@@ -22,7 +22,7 @@ class _Alignment:
     narrow: set[str] = field(default_factory=set)
     sums: dict[int, tuple[Value, ...]] = field(default_factory=dict)
     starts: dict[int, Start] = field(default_factory=dict)
-    """Of windows, by the numbers of index values."""
+    """Starts of windows by the value number of the index scalar."""
     windows: dict[int, tuple[Value, Start]] = field(default_factory=dict)
 
     def holds(self, value: Value) -> bool:
@@ -98,7 +98,7 @@ class _Alignment:
             self.narrow.add(buffer.name)
 
     def window(self, index: Value) -> None:
-        """Note where a window begins beside the vector of its lanes, where that is known."""
+        """Record the start of a window relative to its lanes, if the shader knows it."""
         if self.holds(index):
             self.windows[index.number] = index, Start.of(0)
         a, b = self.sums.get(index.number, (index, index))
