@@ -16,7 +16,7 @@ def describe(call: LoopCall) -> str:
     """Return one paragraph for each combination of operands that a loop was analyzed for."""
     found = [
         "\n".join(_lines(call, dict(zip(call.operands, forms, strict=True)), each))
-        for forms, each in call.known.items()
+        for forms, each in list(call.known.items())
     ]
     return "\n".join(found) or f"{call.__name__}: {call.report()}"
 

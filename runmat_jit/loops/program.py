@@ -447,8 +447,9 @@ class LoopCall:
 
     def report(self) -> str:
         """How the loop runs, for people."""
-        native = [each for each in self.variants.values() if isinstance(each, Variant)]
-        refused = [*self.known.values(), *self.variants.values()]
+        variants = list(self.variants.values())  # another thread may add one meanwhile
+        native = [each for each in variants if isinstance(each, Variant)]
+        refused = [*self.known.values(), *variants]
         why = next((each for each in refused if isinstance(each, Unknown)), None)
         if self.exits >= FAILURES and (native or why is None):
             return "in Python: native runs of it have left each time"

@@ -9,6 +9,7 @@ import logging
 import operator
 import os
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
+from runmat_jit.capture.record import plain_execution
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.core.prices import COMPILING, FREE
 from runmat_jit.runtime.session import current_session
@@ -536,3 +538,25 @@ def recurrent_by_hand(x):
     for i in range(1, len(x)):
         total = total + {0: np.sin(x[:i]).sum()}[0]  # no loop that runs natively
     return total
+
+
+# -- threads ---------------------------------------------------------------------------------------
+def test_a_loop_may_be_found_while_those_found_are_counted(monkeypatch):
+    """Each look at a loop finds another one, as a thread that calls the function may."""
+
+    class Loop:
+        is_idle = True
+
+        def __init__(self, hooks, number):
+            self.hooks, self.number = hooks, number
+
+        @property
+        def asked(self):
+            self.hooks.loop_of(self.number + 1)
+            return 0
+
+    monkeypatch.setattr(plain_execution, "PlainLoop", Loop)
+    plain = types.SimpleNamespace(lines=None, converter=None, executor=None)
+    hooks = plain_execution.PlainHooks(plain, lambda x: x)
+    hooks.loop_of(0)
+    assert not hooks.is_idle()

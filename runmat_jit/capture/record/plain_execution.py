@@ -211,12 +211,12 @@ class PlainHooks(HookBase):
         """Return a loop of the function."""
         found = self._loops.get(number)
         if found is None:
-            found = self._loops[number] = PlainLoop(self, number)
+            found = self._loops.setdefault(number, PlainLoop(self, number))
         return found
 
     def is_idle(self) -> bool:
         """Return True if no loop has run natively in a while; then begin to count anew."""
-        loops = self._loops.values()
+        loops = list(self._loops.values())  # another thread may add one meanwhile
         if sum(loop.asked for loop in loops) < LOOKS:
             return False
         is_idle = all(loop.is_idle for loop in loops)
