@@ -50,6 +50,7 @@ class OpenBlock:
     carry: tuple[Value, ...] = ()
     out: tuple[Value, ...] = ()
     matrices: tuple[Buffer, ...] = ()
+    lanes: int | None = None
     _index: Value | None = None
     _yields: tuple[Value, ...] = ()
 
@@ -305,11 +306,26 @@ class Builder:
         """Independent iterations, one a lane."""
         return OpenBlock(self, "lanes", (self.const(lo, "index"), self.const(hi, "index")), ())
 
-    def total(self, lo: Number, hi: Number, combines: Sequence[tuple[str, str]]) -> OpenBlock:
-        """A reduction of the fixed shape; ``combines`` lists (operation, value type)."""
+    def total(
+        self,
+        lo: Number,
+        hi: Number,
+        combines: Sequence[tuple[str, str]],
+        *,
+        lanes: int | None = None,
+    ) -> OpenBlock:
+        """A reduction of the fixed shape.
+
+        Args:
+            lo: The first iteration.
+            hi: The end of the iterations.
+            combines: The operation and the value type of each result.
+            lanes: 1 for the order of columns, None for that of rows.
+
+        """
         args = (self.const(lo, "index"), self.const(hi, "index"))
         names, kinds = tuple(c for c, _ in combines), tuple(t for _, t in combines)
-        return OpenBlock(self, "total", args, (), names, combine_types=kinds)
+        return OpenBlock(self, "total", args, (), names, combine_types=kinds, lanes=lanes)
 
     def contract(
         self, rows: Number, columns: Number, terms: Number, left: Matrix, right: Matrix
@@ -368,6 +384,7 @@ class Builder:
         if block.combines:
             block.out = tuple(self._value(t, lane=False) for t in block.combine_types)
             attrs = {"combines": block.combines}
+            attrs |= {} if block.lanes is None else {"lanes": block.lanes}
         elif block.op == "contract":
             attrs = dict(zip(("left", "right"), block.matrices, strict=True))
         else:

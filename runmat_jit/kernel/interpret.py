@@ -27,8 +27,8 @@ from runmat_jit.kernel.ir import (
     Table,
     Value,
 )
-from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
-from runmat_jit.kernel.walk import note_bit, stored_values
+from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity
+from runmat_jit.kernel.walk import lanes_of_total, note_bit, stored_values
 
 
 @frozen
@@ -205,7 +205,7 @@ class _Interpreter:
         assert isinstance(combines, tuple), "a total names how it combines"
         kinds = [r.type for r in instruction.results]
         lo, hi = (self.number(a) for a in instruction.args)
-        lanes = total_lanes(kinds)
+        lanes = lanes_of_total(instruction)
         assert hi - lo <= TOTAL_BLOCKS * TOTAL_STEPS * lanes, "a total is too long"
         starts = [
             np.full(lanes, identity(c, k), DTYPES[k]) for c, k in zip(combines, kinds, strict=True)

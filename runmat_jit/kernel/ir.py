@@ -39,6 +39,7 @@ what nobody sees, from zeros where they would have loaded.
 belongs to lane ``(i - lo) % L`` and to block ``(i - lo) // 16L``. Each lane of a block adds at
 most 16 steps in order, starting from the identity (``-0.0`` for ``add``); the lanes of at most 16
 blocks are added in order, again from the identity; then lanes are halved (``j`` with ``j + L/2``).
+With the attr ``lanes`` of 1 L is 1: the order of columns.
 The shape depends on extents only, so the bits do too. ``min`` and ``max`` take their second operand
 where both are equal, and the first NaN otherwise.
 

@@ -129,6 +129,7 @@ class _Printer:
             index = self.define(block.index).partition(":")[0]
             lo, hi = bounds[:2] if len(bounds) > 1 else ("0", bounds[0])
             head = f" {index} in [{lo}, {hi})" + (f" step {bounds[2]}" if bounds[2:] else "")
+            head += " in one lane" if instruction.attrs.get("lanes") == 1 else ""
         elif bounds:
             head = f" {bounds[0]}"
         started = [self.use(v) for v in inits]

@@ -425,6 +425,9 @@ class _Verifier:
         assert isinstance(combines, tuple), "a total names how it combines"
         counts = {len(combines), len(block.yields), len(instruction.results)}
         require(len(counts) == 1 and combines != (), "a total yields what it combines")
+        require(
+            instruction.attrs.get("lanes") in (None, 1), "a total has one lane, or those of rows"
+        )
         rows = zip(combines, block.yields, instruction.results, strict=True)
         for combine, value, result in rows:
             require(combine in COMBINES, f"{combine} is no way to combine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runmat_jit.kernel.ir import Instruction, Value
+from runmat_jit.kernel.primitives import total_lanes
 
 
 def every_instruction(body: Sequence[Instruction]) -> Iterator[Instruction]:
@@ -30,6 +31,13 @@ def is_sequential(body: Sequence[Instruction]) -> bool:
 def stored_values(store: Instruction) -> tuple[Value, ...]:
     """What a ``store`` stores, side by side."""
     return store.args[1 : -1 if store.attrs["stride"] == "value" else None]
+
+
+def lanes_of_total(total: Instruction) -> int:
+    """The logical lanes of a ``total``."""
+    lanes = total.attrs.get("lanes") or total_lanes([result.type for result in total.results])
+    assert isinstance(lanes, int), "lanes are a number"
+    return lanes
 
 
 def note_bit(note: Instruction) -> int:

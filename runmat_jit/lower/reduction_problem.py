@@ -10,11 +10,12 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import LANES
+from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
 from runmat_jit.passes.events import reports_events
-from runmat_jit.passes.fusion.reduction_shape import Step
+from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, Step
 from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
@@ -190,6 +191,29 @@ def runs_along(problem: ReductionProblem) -> bool | None:
     if any(across) and _longest_other(problem) >= FEW_LANES:
         return False if all(across) else None
     return True
+
+
+def fits_a_team(problem: ReductionProblem) -> bool:
+    """True if threads of a GPU should share each column: a block of its elements a thread.
+
+    The column is read once then, not once for each phase. A single reduction gains only where there
+    are fewer columns than threads.
+    """
+    step, device = problem.step, problem.device
+    if device.kind != "gpu" or step.style != "column":
+        return False
+    if not COLUMN_BLOCK < step.extent(problem.extents) <= step.cell:
+        return False
+    whole = all(KERNEL_ELEMENTS[a.dtype] in _WHOLE_WORDS for a in problem.accesses())
+    first = any(reduce.combine == FIRST for phase in problem.phases for reduce in phase)
+    if first or not whole or row_nest(problem) is None:
+        return False
+    walks = len(problem.phases) + any(at == len(problem.phases) for at, _ in problem.element_stores)
+    return walks > 1 or math.prod(step.result(problem.extents)) < device.column_threads
+
+
+_WHOLE_WORDS = frozenset(("f32", "f64", "i32", "i64"))
+"""Elements in memory that a thread stores alone."""
 
 
 def _longest_other(problem: ReductionProblem) -> int:

@@ -25,7 +25,13 @@ from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.moments import Moment, moment_of
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.lower.product_rows import lower_rows_of, lower_with_product
-from runmat_jit.lower.reduction_problem import Center, Reduce, ReductionProblem, runs_along
+from runmat_jit.lower.reduction_problem import (
+    Center,
+    Reduce,
+    ReductionProblem,
+    fits_a_team,
+    runs_along,
+)
 from runmat_jit.lower.region_values import RegionValues
 from runmat_jit.lower.spill import spilled
 from runmat_jit.passes.fusion.edges import is_moment, reduced_axes
@@ -88,7 +94,7 @@ class _Lowering:
             device=values.plan.device,
             notes=values.plan.notes,
         )
-        along = step.style == "row" and runs_along(problem)
+        along = runs_along(problem) if step.style == "row" else fits_a_team(problem)
         if not along and not takes_all_phases(problem):
             return False
         if problem.has_results():

@@ -89,7 +89,8 @@ def _reduce(
     if phase[-1].combine == FIRST:
         find_first(body, phase, stores, bounds, problem.device)
         return
-    with body.builder.total(*bounds, combines) as total, body.scope():
+    lanes = 1 if problem.step.style == "column" else None
+    with body.builder.total(*bounds, combines, lanes=lanes) as total, body.scope():
         body.move(body.nest.lanes, total.i)
         body.need([*(reduce.operand for reduce in phase), *(store.value for store in stores)])
         body.store(stores)

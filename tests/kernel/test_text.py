@@ -93,6 +93,19 @@ def test_blocks_functions_and_carried_values(snapshot):
     assert to_text(b.finish()) == snapshot
 
 
+def test_the_order_of_a_total_is_shown():
+    texts = []
+    for lanes in (1, None):
+        b = Builder()
+        x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+        with b.grid(1) as cell:
+            with b.total(0, 9, [("add", "f32")], lanes=lanes) as total:
+                total.yield_(b.load(x, total.i))
+            b.store(out, cell.i, total.out[0], 0)
+        texts.append(to_text(b.finish()))
+    assert texts[0].replace(" in one lane", "") == texts[1] != texts[0]
+
+
 def test_a_product_is_one_line_before_its_block():
     b = Builder()
     x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)

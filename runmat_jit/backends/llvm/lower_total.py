@@ -19,8 +19,8 @@ from runmat_jit.backends.llvm.emitter import (
 from runmat_jit.backends.llvm.lower_blocks import Body, branch, loop
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction, Literal
-from runmat_jit.kernel.primitives import FLOATS, SIZES, TOTAL_STEPS, identity, total_lanes
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.primitives import FLOATS, SIZES, TOTAL_STEPS, identity
+from runmat_jit.kernel.walk import every_instruction, lanes_of_total
 
 _SMALL_BODY = 16
 """Instructions of a body that is written twice more, for short ranges, which need no memory."""
@@ -65,21 +65,22 @@ def lower_total(emitter: Emitter, instruction: Instruction, body: Body) -> None:
     combines = instruction.attrs["combines"]
     assert block is not None, "a total has a body"
     assert isinstance(combines, tuple), "a total names how it combines"
-    logical, vectors = total_lanes(kinds), emitter.unroll
-    assert logical % emitter.width == 0, f"{emitter.width} lanes do not divide {logical}"
-    emitter.unroll = min(vectors, logical // emitter.width)
+    logical, vectors = lanes_of_total(instruction), emitter.unroll
+    assert logical == 1 or logical % emitter.width == 0, f"{emitter.width} lanes and {logical}"
+    emitter.unroll = max(1, min(vectors, logical // emitter.width))
     total = _Total(
         block,
         body,
         logical,
         emitter.unroll * emitter.width,
         tuple(
-            _accumulator(emitter, op, kind, logical)
+            _accumulator(emitter, op, kind, max(logical, emitter.width))
             for op, kind in zip(combines, kinds, strict=True)
         ),
     )
     lo, hi = (emitter.uniform(a) for a in instruction.args)
-    found = _reduced(emitter, total, lo, hi)
+    reduced = _in_one_lane if logical == 1 else _reduced
+    found = reduced(emitter, total, lo, hi)
     emitter.unroll = vectors
     for value, x in zip(instruction.results, found, strict=True):
         emitter.bind(value, [x])
@@ -99,6 +100,30 @@ def _reduced(emitter: Emitter, total: _Total, lo: str, hi: str) -> Operands:
         is_left = emitter.put(f"xor i1 {fits}, true")
     in_blocks = partial(_in_blocks, emitter, total, (lo, hi))
     return branch(emitter, is_left, _slots(total, found), in_blocks)
+
+
+def _in_one_lane(emitter: Emitter, total: _Total, lo: str, hi: str) -> Operands:
+    """The order of columns: the first lane of vectors takes all iterations, one after the other."""
+    starts: Slots = [
+        (emitter.vector(a.kind), splat_literal(a.start, a.kind)) for a in total.accumulators
+    ]
+
+    def step(index: str, carried: Operands) -> Operands:
+        emitter.live = [emitter.mask_below("0", "1")]
+        found = _combined(emitter, total, index, carried)
+        emitter.live = None
+        return found
+
+    def one_block(base: str, sums: Operands) -> Operands:
+        args = [("i64", emitter.put(f"add i64 {base}, {TOTAL_STEPS}")), ("i64", hi)]
+        end = emitter.put(emitter.call("llvm.smin.i64", "i64", args))
+        found = loop(emitter, (base, end, "1"), starts, step)
+        rows = zip(total.accumulators, sums, found, strict=True)
+        return [_combine(emitter, a, emitter.width, x, y) for a, x, y in rows]
+
+    sums = loop(emitter, (lo, hi, str(TOTAL_STEPS)), starts, one_block)
+    rows = zip(total.accumulators, sums, strict=True)
+    return [_part(emitter, emitter.vector(a.kind), x, 0, 1) for a, x in rows]
 
 
 def _slots(total: _Total, operands: Operands) -> Slots:

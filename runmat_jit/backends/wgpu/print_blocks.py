@@ -31,8 +31,10 @@ def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
         printer.line("let tl = i32(lid);")
         printer.line(f"let cell = P.lo + {GROUP};")
     else:
-        printer.line(f"let team = i32(lid) / {schedule.team};")
-        printer.line(f"let tl = i32(lid) % {schedule.team};")
+        own, others = ("/", "%") if schedule.across else ("%", "/")
+        width = schedule.teams if schedule.across else schedule.team
+        printer.line(f"let team = i32(lid) {others} {width};")
+        printer.line(f"let tl = i32(lid) {own} {width};")
         printer.line(f"let cell = P.lo + {GROUP} * {schedule.teams} + team;")
     printer.line("let live = cell < P.hi;")
     if printer.rows is not None:

@@ -3,7 +3,8 @@
 The logical lanes of a block are held by neighboring threads, ``printer.lanes`` each. A team that
 has threads for several blocks runs them at once and leaves each block's sums in workgroup memory;
 one that has not adds the blocks in registers. Either way every thread then halves the lanes for
-itself, so that the result is uniform without another exchange.
+itself, so that the result is uniform without another exchange. Of a column, which has one lane, a
+thread has blocks, and adds those of all.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from runmat_jit.backends.wgpu.cells import touched
-from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
+from runmat_jit.backends.wgpu.print_blocks import (
+    Body,
+    bind_results,
+    block_of,
+    loop_head,
+    mask_below,
+)
 from runmat_jit.backends.wgpu.print_extreme import Extreme, is_keyed
 from runmat_jit.backends.wgpu.print_memory import order
 from runmat_jit.backends.wgpu.print_rows import print_walk, stored_by
@@ -21,6 +28,7 @@ from runmat_jit.backends.wgpu.schedule import shared_slots, threads_of_a_block
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity
+from runmat_jit.kernel.walk import lanes_of_total
 
 _FEW = 8
 """Threads that halve the vectors of more threads than twice as many: each of all others reads only
@@ -31,13 +39,18 @@ theirs."""
 class _Accumulator:
     """One combined value, and where a team's vectors of it begin in workgroup memory.
 
-    ``integers``: where those of extremes do.
+    ``integers``: where those of extremes do. ``apart``: the distance between two vectors of a team.
     """
 
     op: str
     kind: str
     slots: str
     integers: str = ""
+    apart: int = 1
+
+    def at(self, place: str) -> str:
+        """The index of a vector of the team."""
+        return f"{self.slots} + {place if self.apart == 1 else f'({place}) * {self.apart}'}"
 
 
 @frozen
@@ -64,7 +77,8 @@ class _Total:
 def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
     """Reduce ``[lo, hi)``: steps of blocks, then blocks, then lanes."""
     order(printer, *touched([instruction]))
-    if printer.schedule.team == 1:
+    is_column, alone = lanes_of_total(instruction) == 1, printer.schedule.team == 1
+    if alone and not is_column:
         _print_own_row(printer, instruction, body)
         return
     lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
@@ -80,7 +94,14 @@ def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
         all(map(printer.views.is_multiple, instruction.args)),
         _accumulators(printer, instruction),
     )
+    if alone:
+        _print_row(printer, total, lambda names: bind_results(printer, instruction, names))
+        return
     printer.line("workgroupBarrier();")  # the memory may still be read by another total
+    if is_column:
+        _keep_blocks(printer, total)
+        bind_results(printer, instruction, _added_blocks(printer, total, "0"))
+        return
     if total.at_once == 1:
         _print_blocks_in_registers(printer, total)
     else:
@@ -116,17 +137,19 @@ def _accumulators(printer: Printer, instruction: Instruction) -> tuple[_Accumula
     assert isinstance(combines, tuple), "a total names how it combines"
     kinds = [r.type for r in instruction.results]
     slots, teams = shared_slots(instruction, printer.schedule), printer.schedule.teams
+    is_column = lanes_of_total(instruction) == 1
     found: list[_Accumulator] = []
     for position, (op, kind) in enumerate(zip(combines, kinds, strict=True)):
         first = kinds[:position].count(kind) * slots * teams
-        of_team = f" + team * {slots}" if teams > 1 else ""
+        apart = teams if printer.schedule.across else 1
+        of_team = f" + team * {1 if printer.schedule.across else slots}" if teams > 1 else ""
         integers = ""
-        if is_keyed(printer, op, kind):
+        if is_keyed(printer, op, kind) and not is_column:
             block = threads_of_a_block(instruction, printer.lanes)
             begin = sum(1 for each in found if each.integers) * block * teams
             integers = f"{begin} + team * {block}" if teams > 1 else f"{begin}"
             printer.extremes = max(printer.extremes, begin + block * teams)
-        found.append(_Accumulator(op, kind, f"{first}{of_team}", integers))
+        found.append(_Accumulator(op, kind, f"{first}{of_team}", integers, apart))
         printer.shared[kind] = max(printer.shared.get(kind, 0), first + slots * teams)
     return tuple(found)
 
@@ -148,7 +171,17 @@ def _print_blocks_in_registers(printer: Printer, total: _Total) -> None:
 
 def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
     """Several blocks side by side; then the threads of one block add them in order."""
-    threads, steps = total.threads, total.steps(printer.lanes)
+    _keep_blocks(printer, total)
+    with printer.nest(f"if (tl < {total.threads})"):
+        names = _added_blocks(printer, total, "tl")
+        for name, accumulator in zip(names, total.accumulators, strict=True):
+            _put_last(printer, accumulator, name)
+    _wait(printer)
+
+
+def _keep_blocks(printer: Printer, total: _Total) -> None:
+    """Leave what the blocks give in workgroup memory."""
+    threads = total.threads
 
     def keep(partial: list[str]) -> None:
         for x, accumulator in zip(partial, total.accumulators, strict=True):
@@ -156,20 +189,30 @@ def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
 
     _print_blocks(printer, total, keep)
     _wait(printer)
+
+
+def _added_blocks(printer: Printer, total: _Total, own: str) -> list[str]:
+    """Add what the blocks gave, in order; ``own``: the thread of a block whose lanes are added."""
+    steps = total.steps(printer.lanes)
     count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
 
     def add(partial: _Partial) -> None:
+        if total.threads == 1 and printer.rows is not None:  # a block a thread
+            rows = [
+                [printer.let(_kept(printer, a, f"{block}")) for a in total.accumulators]
+                for block in range(printer.schedule.team)
+            ]
+            for row in rows:
+                partial.take(row, None)
+            return
         with printer.nest(loop_head("block", "0", count, "1")):
-            kept = (_kept(printer, a, f"block * {threads} + tl") for a in total.accumulators)
-            partial.take(list(kept), None)
+            place = f"block * {total.threads} + {own}"
+            partial.take([_kept(printer, a, place) for a in total.accumulators], None)
 
-    with printer.nest(f"if (tl < {threads})"):
-        partial = _Partial(printer, total, keyed=True)
-        add(partial)
-        partial.settle(add)
-        for name, accumulator in zip(partial.names, total.accumulators, strict=True):
-            _put_last(printer, accumulator, name)
-    _wait(printer)
+    partial = _Partial(printer, total, keyed=True)
+    add(partial)
+    partial.settle(add)
+    return partial.names
 
 
 def _wait(printer: Printer) -> None:
@@ -451,7 +494,7 @@ def _put(printer: Printer, accumulator: _Accumulator, place: str, x: str) -> Non
     if accumulator.kind == "i1":
         zero, one = (printer.splat("u32", number) for number in ("0u", "1u"))
         x = f"select({zero}, {one}, {x})"
-    printer.line(f"shared_{accumulator.kind}[{accumulator.slots} + {place}] = {x};")
+    printer.line(f"shared_{accumulator.kind}[{accumulator.at(place)}] = {x};")
 
 
 def _put_last(printer: Printer, accumulator: _Accumulator, x: str) -> None:
@@ -469,5 +512,5 @@ def _put_integers(printer: Printer, accumulator: _Accumulator, extreme: Extreme)
 
 
 def _kept(printer: Printer, accumulator: _Accumulator, place: str) -> str:
-    x = f"shared_{accumulator.kind}[{accumulator.slots} + {place}]"
+    x = f"shared_{accumulator.kind}[{accumulator.at(place)}]"
     return f"({x} != {printer.splat('u32', '0u')})" if accumulator.kind == "i1" else x

@@ -14,8 +14,8 @@ from dataclasses import field
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
-from runmat_jit.kernel.primitives import TOTAL_STEPS, total_lanes
-from runmat_jit.kernel.walk import every_instruction, stored_values
+from runmat_jit.kernel.primitives import TOTAL_STEPS
+from runmat_jit.kernel.walk import every_instruction, lanes_of_total, stored_values
 
 MOST_LINES = 4_000
 """Instructions of all walks with all their steps, up to which a shader is compiled in good time."""
@@ -45,7 +45,7 @@ def walks_of(kernel: Kernel, least: int = 2) -> tuple[Instruction, ...]:
     if any(i.op == "store" and not _is_result(i, walks) for i in others):
         return ()
     same = {tuple((a.number, a.literal) for a in walk.args) for walk in walks}
-    lanes = {total_lanes([r.type for r in w.results]) for w in walks if w.op == "total"}
+    lanes = {lanes_of_total(walk) for walk in walks if walk.op == "total"}
     nested = (i for walk in walks for i in inside(walk))
     if len(same) > 1 or len(lanes) > 1 or any(i.op in ("loop", "if") for i in nested):
         return ()
@@ -69,7 +69,7 @@ def steps_of(kernel: Kernel, length: int | None) -> int:
     walks = walks_of(kernel, least=1)
     if not walks or not length:
         return 0
-    lanes = next(total_lanes([r.type for r in w.results]) for w in walks if w.op == "total")
+    lanes = next(lanes_of_total(walk) for walk in walks if walk.op == "total")
     steps = min(-(-length // lanes), TOTAL_STEPS)
     return steps if may_hold(walks, steps) else 0
 
@@ -163,15 +163,16 @@ def _others(instruction: Instruction) -> set[str]:
 
 
 def place_of(access: Instruction, walk: Instruction) -> Place | None:
-    """Where lanes of neighbors are loaded or stored; None for any other access."""
-    buffer = access.attrs.get("buffer")
-    if access.attrs.get("stride") != 1 or not isinstance(buffer, Buffer):
+    """Where lanes load or store elements at even distances; None for any other access."""
+    buffer, stride = access.attrs.get("buffer"), access.attrs.get("stride")
+    if stride not in (1, "value") or not isinstance(buffer, Buffer):
         return None
     assert walk.block is not None, "a walk has a body"
     made = {r.number: i for i in walk.block.body for r in i.results}
     index = walk.block.index
     assert index is not None, "a walk counts"
-    return Place(buffer.name, _formula(access.args[0], made, index.number))
+    parts = [access.args[0], *access.args[-1:]] if stride == "value" else [access.args[0]]
+    return Place(buffer.name, ", ".join([_formula(part, made, index.number) for part in parts]))
 
 
 def _formula(value: Value, made: Mapping[int, Instruction], index: int) -> str:

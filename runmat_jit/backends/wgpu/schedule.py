@@ -21,8 +21,8 @@ from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import CORES, WARP, WORKGROUP
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Scalar, Table
-from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS
+from runmat_jit.kernel.walk import every_instruction, lanes_of_total
 from runmat_jit.plan.profile import TUNING, Pace, Tuning
 
 _TEAM = 2 * WARP
@@ -134,6 +134,8 @@ class Schedule:
     """Threads that share the iterations of a line."""
     ahead: int = 1
     """Iterations of a loop of lanes whose loads come first."""
+    across: bool = False
+    """Threads that are neighbors have cells that are, not parts of one cell."""
 
     @property
     def teams(self) -> int:
@@ -198,15 +200,19 @@ def _schedule(
         > limits.shared_bytes
     ):
         threads //= 2
+    across = threads > team and any(lanes_of_total(t) == 1 for t in totals(kernel.body))
+    schedule = Schedule(lanes, threads, team, across=across)
     if held.steps:
-        return Schedule(lanes, threads, team, steps=held.steps, block=held.block, full=held.full)
+        return replace(schedule, steps=held.steps, block=held.block, full=held.full)
     if limits.software or cells.total_instructions > _SHORT_BODY:
-        return Schedule(lanes, threads, team)
-    return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
+        return schedule
+    return replace(schedule, full_blocks=True, unroll=TOTAL_STEPS)
 
 
 def _lanes(kernel: Kernel, limits: Limits, longest: Mapping[int, int], facts: Facts) -> int:
     """Lanes of a thread, by what it reads and what it holds."""
+    if any(lanes_of_total(total) == 1 for total in totals(kernel.body)):
+        return 1
     lanes = lanes_of_a_thread(kernel)
     if lanes == 4 and _is_narrow(kernel, longest, limits):
         lanes = 2
@@ -325,6 +331,7 @@ def staged_instructions(kernel: Kernel) -> list[Instruction]:
             if (each.op == "load" or id(each) in kept)
             and id(each) in changing
             and place_of(each, walk) is not None
+            and each.attrs["stride"] == 1
             and buffer_of_access(each).element in KINDS
         ]
     return found
@@ -374,7 +381,7 @@ def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
     assert block.index is not None, "a walk counts"
     length = longest.get(block.index.number, 0)
     total = next(walk for walk in walks if walk.op == "total")
-    places, threads = total_lanes([r.type for r in total.results]), threads_of_a_block(total, lanes)
+    places, threads = lanes_of_total(total), threads_of_a_block(total, lanes)
     if 0 < length <= places and length % lanes == 0 and may_hold(walks, length // lanes):
         return _HeldRow(length // lanes, full=True)
     blocks = -(-length // (places * TOTAL_STEPS))
@@ -450,7 +457,7 @@ def totals(body: Sequence[Instruction]) -> Iterator[Instruction]:
 
 def threads_of_a_block(total: Instruction, lanes: int) -> int:
     """Threads that hold the logical lanes of a ``total``."""
-    return total_lanes([r.type for r in total.results]) // lanes
+    return lanes_of_total(total) // lanes
 
 
 def shared_slots(total: Instruction, schedule: Schedule) -> int:
@@ -501,7 +508,7 @@ def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
         threads = _TEAM
         if instruction.op == "total":
             block = threads_of_a_block(instruction, lanes)
-            least = max(least, block)
+            least = max(least, block, 2)
             if length is not None:
                 threads = block * max(1, -(-length // (TOTAL_STEPS * lanes * block)))
         elif length is not None:

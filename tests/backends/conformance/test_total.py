@@ -65,14 +65,14 @@ def model(x, combine, lanes):
     return sums
 
 
-def kernel(kind, combine):
+def kernel(kind, combine, lanes=None):
     """``out[g]`` = total of ``x[lo:hi]``, for each cell."""
     b = Builder()
     element = "bool" if kind == "i1" else kind
     x, out = b.buffer("x", element), b.buffer("out", element, written=True)
     lo, hi = b.scalar("lo", "index"), b.scalar("hi", "index")
     with b.grid(1) as cell:
-        with b.total(lo, hi, [(combine, kind)]) as total:
+        with b.total(lo, hi, [(combine, kind)], lanes=lanes) as total:
             total.yield_(b.load(x, total.i))
         b.store(out, cell.i, total.out[0], stride=0)
     return b.finish()
@@ -132,6 +132,17 @@ def test_every_combination_equals_its_model_and_the_interpreter(of_every_width, 
             x[...] = combine == "and"
         want = model(x, combine, LANES[kind])
         assert same(of_every_width.check(made, whole(x), 0, 1)["out"], want), n
+
+
+@pytest.mark.parametrize(("kind", "combine"), CASES)
+def test_one_lane_takes_blocks_of_sixteen_in_order(backend, kind, combine):
+    made = kernel(kind, combine, lanes=1)
+    for n in (0, 1, 2, 16, 17, 31, 32, 100, 255, 256):
+        x = numbers(kind, n, n)
+        if combine == "mul" and x.dtype.kind == "f":
+            x = np.sign(x) + x * x.dtype.type(1e-4)
+        found = backend.check(made, whole(x), 0, 1)["out"]
+        assert same(found, model(x, combine, 1)), n
 
 
 @pytest.mark.parametrize("combine", ["min", "max", "add"])

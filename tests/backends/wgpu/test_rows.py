@@ -33,6 +33,52 @@ def spread(element, *, in_place=False, gap=0):
     return b.finish()
 
 
+def spread_along_columns(element):
+    """The same of the columns of an array: neighboring threads have neighboring columns."""
+    b = Builder()
+    x, bias = b.buffer("x", element), b.buffer("bias", element)
+    out = b.buffer("out", element, written=True)
+    rows, n, step = (b.scalar(name, "index") for name in ("rows", "n", "step"))
+    with b.grid(rows) as cell:
+        with b.total(0, n, [("max", element)], lanes=1) as largest:
+            largest.yield_(b.load(x, cell.i + largest.i * step, step))
+        with b.total(0, n, [("add", element), ("min", element)], lanes=1) as sums:
+            value = b.load(x, cell.i + sums.i * step, step) - largest.out[0]
+            b.store(out, cell.i + sums.i * step, value, step)
+            sums.yield_(value, value)
+        with b.lanes(0, n) as lanes:
+            value = b.load(out, cell.i + lanes.i * step, step) * sums.out[0] + b.load(bias, lanes.i)
+            b.store(out, cell.i + lanes.i * step, value - sums.out[1], step)
+    return b.finish()
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("n", [2, 16, 17, 33, 128, 200, 256])
+def test_walks_over_one_column_have_the_interpreters_bits(element, n):
+    dtype, kernel = {"f32": np.float32, "f64": np.float64}[element], spread_along_columns(element)
+    for rows in (1, 5, 70):
+        rng = np.random.default_rng(n)
+        data, found = rng.standard_normal(rows * n).astype(dtype), []
+        for computed in (True, False):
+            arguments = {"x": data, "bias": np.arange(n).astype(dtype), "out": np.zeros_like(data)}
+            arguments |= {"rows": rows, "n": n, "step": rows}
+            if computed:
+                run(kernel, arguments, (0, rows), using=hardware_runner())
+            else:
+                interpret(kernel, arguments)
+            found.append(arguments["out"].view(np.uint8))
+        assert np.array_equal(*found), (rows, n)
+
+
+def test_a_column_is_read_once_by_neighboring_threads():
+    kernel = spread_along_columns("f32")
+    schedule = hardware_runner().backend.schedule(kernel, _longest(kernel, 128), 300)
+    text = hardware_runner().backend.source(kernel, schedule)
+    assert (schedule.team, schedule.threads, schedule.across) == (8, 256, True)
+    assert text.count("p0[") == 16
+    assert text.count("p2[") == 16  # what the second walk stores, the third has in registers
+
+
 def walked(kernel, dtype, *, rows, n, gap, in_place):
     """What the interpreter and the shader make of the same memory."""
     rng = np.random.default_rng(n)
