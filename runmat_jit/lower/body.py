@@ -57,6 +57,8 @@ class Body:
     """The first access to the same elements: one address serves all of them."""
     place: int = 0
     """Of those that a lane has, the one that is emitted."""
+    kept: Mapping[Node, Store] = field(default_factory=dict)
+    """Values that are loaded where they have been stored, not computed again."""
     bases: dict[Access, Value | None] = field(default_factory=dict)
     steps: dict[Access, Value | int] = field(default_factory=dict)
     _lane: Value | None = None
@@ -196,13 +198,18 @@ class Body:
             if operand in self.values or operand in missing or operand not in self.levels:
                 continue
             missing.add(operand)
+            if operand in self.kept:
+                continue
             if isinstance(operand, Node):
                 stack.extend(by_node[operand].operands)
         for access in self.nest.strides:
             if isinstance(access, Read) and access in missing:
                 self._load(access)
+        for node, store in self.kept.items():
+            if node in missing:
+                self.values[node] = self.peek(store)
         for compute in self.computes:
-            if compute.node in missing:
+            if compute.node in missing and compute.node not in self.values:
                 self.emit(compute)
 
     def load_for(self, operands: Iterable[Operand | Store]) -> None:

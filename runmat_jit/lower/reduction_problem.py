@@ -15,7 +15,7 @@ from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
 from runmat_jit.passes.events import reports_events
-from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, Step
+from runmat_jit.passes.fusion.reduction_shape import Step, is_shared_by_threads
 from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
@@ -77,6 +77,24 @@ class Center:
 
 
 @frozen
+class Kept:
+    """A value of elements that later phases load where the one that knows it has stored it.
+
+    Attributes:
+        node: The value.
+        store: Where it is stored, before an output is.
+        known: The phase that computes it.
+        until: The last phase that loads it.
+
+    """
+
+    node: Node
+    store: Store
+    known: int
+    until: int
+
+
+@frozen
 class ReductionProblem:
     """One step of reductions over axes with extents, what feeds it and what uses its results.
 
@@ -96,6 +114,7 @@ class ReductionProblem:
         centers: Those of the cells, for moments.
         device: As of a plan.
         notes: As of a plan.
+        kept: Values that are stored for later phases; ``element_stores`` has their stores.
 
     """
 
@@ -109,6 +128,7 @@ class ReductionProblem:
     centers: tuple[Center, ...] = ()
     device: Device = CPU
     notes: Notes = RESULTS
+    kept: tuple[Kept, ...] = ()
 
     def accesses(self) -> tuple[Access, ...]:
         """All reads and stores, each once."""
@@ -149,6 +169,10 @@ class ReductionProblem:
     def stores_of(self, phase: int) -> tuple[Store, ...]:
         """Stores of elements in one phase."""
         return tuple(store for at, store in self.element_stores if at == phase)
+
+    def kept_for(self, phase: int) -> dict[Node, Store]:
+        """Where a phase finds values of earlier ones."""
+        return {e.node: e.store for e in self.kept if e.known < phase <= e.until}
 
     def others(self) -> list[int]:
         """The axes that the step does not combine, those of extent 1 left out."""
@@ -200,9 +224,7 @@ def fits_a_team(problem: ReductionProblem) -> bool:
     are fewer columns than threads.
     """
     step, device = problem.step, problem.device
-    if device.kind != "gpu" or step.style != "column":
-        return False
-    if not COLUMN_BLOCK < step.extent(problem.extents) <= step.cell:
+    if not device.shares_tiles or not is_shared_by_threads(step, problem.extents):
         return False
     whole = all(KERNEL_ELEMENTS[a.dtype] in _WHOLE_WORDS for a in problem.accesses())
     first = any(reduce.combine == FIRST for phase in problem.phases for reduce in phase)

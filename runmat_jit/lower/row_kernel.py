@@ -49,7 +49,9 @@ def reduce_row(body: Body, problem: ReductionProblem, bounds: tuple[Value, Value
     """The reductions of one row, phase after phase, and what they are for."""
     body.weigh(problem, bounds, bounds)
     for number, phase in enumerate(problem.phases):
+        body.kept = problem.kept_for(number)
         _reduce(body, problem, number, phase, bounds)
+    body.kept = problem.kept_for(len(problem.phases))
     rest = problem.stores_of(len(problem.phases))
     if rest:
         with body.builder.lanes(*bounds) as lanes, body.scope():

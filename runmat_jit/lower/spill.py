@@ -1,70 +1,117 @@
-"""Keeping an expensive value of a row between the phases of one kernel.
+"""Keeping values of elements between the phases of one kernel.
 
-Elements are recomputed in every phase that needs them. Where that is dear, the first phase stores
-them where an output of the kernel will lie in the end, and later phases load them from there: the
-row is still in the first-level cache. Devices have it in registers, and store nothing before the
-last phase.
+Elements are computed again in every phase that needs them. Where that is dear, the first phase
+stores them where an output of the kernel will lie in the end, and later phases load them from
+there: the row is still in the first-level cache. A GPU has it in registers, and stores nothing
+before the last phase. Values of several phases may follow one another there, as those of the
+iterations of a loop do: each must be needed no longer once the next one is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import ACCESS_FLOPS
+from runmat_jit.core.types import is_complex
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.problem import Operand, Read, Store, needed
-from runmat_jit.lower.reduction_problem import ReductionProblem
+from runmat_jit.lower.problem import Operand, Store
+from runmat_jit.lower.reduction_problem import Kept, ReductionProblem
 
 _DEAR_FLOPS = 2 * ACCESS_FLOPS
 """A store and a load of a row in cache cost about as much."""
 
 
 def spilled(problem: ReductionProblem, phase: Mapping[Node, int]) -> ReductionProblem:
-    """The problem with the dearest value that several phases need kept, if an output has room."""
-    best = None
-    for compute in problem.computes:
-        known = phase[compute.node]
-        later = [c for c in problem.computes if phase[c.node] > known]
-        room = _room(problem, compute.node, known)
-        if room is None or not any(compute.node in c.operands for c in later):
-            continue
-        flops = sum(c.node.op.flops for c in needed(problem.computes, [compute.node]))
-        if flops >= _DEAR_FLOPS and (best is None or flops > best[0]):
-            best = flops, compute.node, room
-    if best is None:
-        return problem
-    _, node, room = best
-    read = Read(room.memory, room.dtype, room.strides)
-    return _with_kept(problem, node, phase, replace(room, value=node), read)
+    """The problem with values kept from the phase that computes them for later ones.
+
+    Args:
+        problem: A kernel walks its rows once for each phase, and once for what comes after all.
+        phase: Of each computation, the one in which it is known.
+
+    """
+    operands = {compute.node: compute.operands for compute in problem.computes}
+    spill, kept = _Spill(problem, phase, operands), list[Kept]()
+    for at, room in problem.element_stores:
+        if room.mask is None and room.outside is None and not is_complex(room.dtype):
+            kept += spill.in_place_of(at, room, kept)
+    stores = tuple([(each.known, each.store) for each in kept])
+    return replace(problem, kept=tuple(kept), element_stores=(*stores, *problem.element_stores))
 
 
-def _room(problem: ReductionProblem, node: Node, known: int) -> Store | None:
-    """A store of elements of the node's dtype that happens later than the node is known."""
-    stores = [store for at, store in problem.element_stores if at > known]
-    fitting = [store for store in stores if store.dtype == node.type.dtype]
-    return fitting[0] if fitting and node.type.shape == problem.extents else None
+@frozen
+class _Spill:
+    """Which values the phases of a kernel need, where some are kept."""
 
+    problem: ReductionProblem
+    phase: Mapping[Node, int]
+    operands: Mapping[Node, tuple[Operand, ...]]
 
-def _with_kept(
-    problem: ReductionProblem, node: Node, phase: Mapping[Node, int], store: Store, read: Read
-) -> ReductionProblem:
-    known = phase[node]
+    def in_place_of(self, at: int, room: Store, others: Sequence[Kept]) -> list[Kept]:
+        """What to keep where an output is stored in a phase ``at``, one value after the other.
 
-    def seen(operand: Operand, at: int) -> Operand:
-        return read if operand is node and at > known else operand
+        ``others``: what is kept elsewhere.
+        """
+        found: list[Kept] = []
+        for known in range(at):
+            for node in self._dear(known, room, others):
+                new = Kept(node, replace(room, value=node), known, at)
+                before = [replace(each, until=min(each.until, known)) for each in found]
+                every = [*others, *before, new]
+                last = self._last_use(node, every)
+                gone = all(self._last_use(each.node, every) <= known for each in before)
+                if known < last <= at and gone:
+                    found = [*before, new]
+                    break
+        return found
 
-    computes = tuple(
-        replace(c, operands=tuple(seen(o, phase[c.node]) for o in c.operands))
-        for c in problem.computes
-    )
-    phases = tuple(
-        tuple(replace(reduce, operand=seen(reduce.operand, at)) for reduce in each)
-        for at, each in enumerate(problem.phases)
-    )
-    element_stores = (
-        (known, store),
-        *((at, replace(s, value=seen(s.value, at))) for at, s in problem.element_stores),
-    )
-    kept = replace(problem, computes=computes, phases=phases, element_stores=element_stores)
-    return kept.pruned()
+    def _dear(self, known: int, room: Store, others: Sequence[Kept]) -> list[Node]:
+        """Values that are known in a phase, fit and are dear to compute again; the dearest first.
+
+        A GPU's threads have columns in registers: they keep whatever is computed.
+        """
+        flops = {
+            compute.node: self._flops(compute.node)
+            for compute in self.problem.computes
+            if self.phase[compute.node] == known
+            and compute.node.type.dtype == room.dtype
+            and compute.node.type.shape == self.problem.extents
+        }
+        least = 1.0 if self.problem.step.style == "column" else _DEAR_FLOPS
+        taken = {each.node for each in others}
+        dear = [node for node in flops if flops[node] >= least and node not in taken]
+        return sorted(dear, key=flops.__getitem__, reverse=True)
+
+    def _flops(self, node: Node) -> float:
+        """Operations on an element to compute a value from what is in memory."""
+        every = self._needed([node], ())
+        return sum(n.op.flops for n in every if n.type.shape == self.problem.extents)
+
+    def _last_use(self, node: Node, kept: Sequence[Kept]) -> int:
+        """The last phase that needs a value."""
+        for at in range(len(self.problem.phases), -1, -1):
+            there = {each.node for each in kept if each.known < at <= each.until}
+            if node in self._needed(self._wanted(at, kept), there):
+                return at
+        return 0
+
+    def _wanted(self, at: int, kept: Sequence[Kept]) -> list[Operand]:
+        """What a phase reduces and stores."""
+        problem = self.problem
+        phase = problem.phases[at] if at < len(problem.phases) else ()
+        wanted = [reduce.operand for reduce in phase]
+        wanted += [reduce.mean for reduce in phase if reduce.mean is not None]
+        wanted += [operand for store in problem.stores_of(at) for operand in store.operands]
+        return wanted + [each.node for each in kept if each.known == at]
+
+    def _needed(self, wanted: Sequence[Operand], there: Collection[Node]) -> set[Node]:
+        """What is computed or loaded for values, where some need not be computed."""
+        found: set[Node] = set()
+        waiting = list(wanted)
+        while waiting:
+            operand = waiting.pop()
+            if isinstance(operand, Node) and operand in self.operands and operand not in found:
+                found.add(operand)
+                waiting += [] if operand in there else self.operands[operand]
+        return found

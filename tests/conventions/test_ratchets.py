@@ -60,7 +60,7 @@ BOUNDS = {
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
     "files that know of draws": 49,
-    "lines that ask for a device's name": 41,
+    "lines that ask for a device's name": 40,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
     "docstrings that open with a function word": 887,

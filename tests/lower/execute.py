@@ -52,7 +52,7 @@ def regions(graph, disabled=(), device=CPU):
 
 
 def launches(graph, disabled=(), device=CPU):
-    plan = make_plan(graph, regions(graph, disabled), device)
+    plan = make_plan(graph, regions(graph, disabled, device), device)
     found = [launch for region in plan.regions for launch in lower(region, plan)]
     for launch in found:
         verify_kernel(launch.kernel)

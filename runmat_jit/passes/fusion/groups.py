@@ -18,7 +18,7 @@ from runmat_jit.core.hardware import IN_REGISTERS
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted_object
 from runmat_jit.graph.node import Node
-from runmat_jit.passes.fusion.reduction_shape import Step
+from runmat_jit.passes.fusion.reduction_shape import Step, is_shared_by_threads
 
 Shape = tuple[int, ...]
 Axes = tuple[int, ...]
@@ -29,6 +29,12 @@ Site = tuple[Node, int]
 
 MOST_NODES = 200
 """Operations of a kernel."""
+MOST_NODES_IN_REGISTERS = 64
+"""The same where threads of a GPU have columns in registers: each of a thread's 16 elements has
+code of its own, also in iterations of a loop."""
+_ENOUGH_NODES, _ENOUGH_FLOPS = 40, 100.0
+"""With so many of them, or of their operations, such a kernel begins no further phase: it ends
+where iterations do."""
 MOST_FLOPS = 1500.0
 """Together with the operations they bound the time that a kernel takes to compile."""
 MOST_READS = 24
@@ -59,6 +65,7 @@ class Group:
         depth: Greater than that of every group this one reads.
         space: The shape over which elements are computed.
         step: The first step of its reductions, None as long as it has none.
+        on_gpu: It is to run on a GPU.
         closed: It is one node alone.
         ended: Nothing reads its last node in it: the position of an extreme, or a scan.
         gathers: It reads elements at computed places.
@@ -74,6 +81,7 @@ class Group:
     depth: Depth
     space: Shape
     step: Step | None = None
+    on_gpu: bool = False
     closed: bool = False
     ended: bool = False
     gathers: bool = False
@@ -93,6 +101,11 @@ class Group:
     def is_host(self) -> bool:
         """True if it is a host call."""
         return bool(self.nodes) and self.nodes[0].op.kind == "host"
+
+    @property
+    def has_columns_in_registers(self) -> bool:
+        """True if threads of a GPU share columns: phases compute nothing again."""
+        return self.on_gpu and self.step is not None and is_shared_by_threads(self.step, self.space)
 
     @property
     def is_open(self) -> bool:
@@ -198,9 +211,16 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
 def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
     """What a kernel would have too much of."""
     copies = max([kept(g.step, g.space) for g in groups if g.step is not None], default=1)
+    every = sum(len(group.nodes) for group in groups)
     nodes = copies * sum(group.size for group in groups)
     flops = copies * (sum(group.flops for group in groups) + (node.op.flops if node else 0))
     reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0
+    if any(g.has_columns_in_registers for g in groups):
+        work = sum(each.op.flops for group in groups for each in group.nodes)
+        begins = node is not None and node.op.reduction is not None
+        enough = begins and (every >= _ENOUGH_NODES or work >= _ENOUGH_FLOPS)
+        if enough or every >= MOST_NODES_IN_REGISTERS:
+            return Reason("kernel-too-long", "the kernel would be too long")
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
         return Reason("kernel-too-long", "the kernel would be too long")
     if sum(group.places + len(group.sites) for group in groups) >= MOST_PLACES:

@@ -72,16 +72,17 @@ def grow(
         graph: Any valid graph. Inputs, constants and views need no region; an input that is an
             output itself is left to whoever copies outputs.
         disabled: Names of fusion kinds that are switched off, with all kinds that build on them.
-        device: Where they are to run: a ``gpu`` has turns of a loop as a loop of the kernel, with
-            the code of one, and computes again what takes less than to store it.
+        device: Where they are to run: a ``gpu`` has iterations as a loop of the kernel, with the
+            code of one, and computes again what takes less than to store it.
 
     """
-    shared = repeated(graph) if device == "gpu" else frozenset[Node]()
-    grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled), shared)
+    on_gpu = device == "gpu"
+    shared = repeated(graph) if on_gpu else frozenset[Node]()
+    grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled), shared, on_gpu)
     for node in graph.nodes:
         grower.take(node)
     grower.sink()
-    if device == "gpu":
+    if on_gpu:
         grower.sink_single()
     grower.join_readers()
     return tuple(grower.regions(disabled))
@@ -95,6 +96,7 @@ class _Grower:
     orders: Orders
     merges: frozenset[Merge]
     shared: frozenset[Node]
+    on_gpu: bool
     places: dict[Node, Place] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     _wanted: set[Node] = field(default_factory=set)
@@ -238,6 +240,8 @@ class _Grower:
             return False
         if any(kept(step, space) > 1 for step, space in steps.items()):
             return False
+        if any(group.has_columns_in_registers for group in groups):
+            return False
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
         return again > (ACCESS_FLOPS if any(step.style == "row" for step in steps) else 0)
 
@@ -291,7 +295,8 @@ class _Grower:
         depths = (place.group.root().depth for place in operands if place is not None)
         depth = behind(max(depths, default=INPUTS), node)
         reduces = node.op.reduction is not None
-        group = Group(depth, node.args[0].type.shape if reduces else node.type.shape, closed=closed)
+        space = node.args[0].type.shape if reduces else node.type.shape
+        group = Group(depth, space, on_gpu=self.on_gpu, closed=closed)
         self.groups.append(group)
         self._join(node, group, result_axes(node) if reduces else None)
         return group
@@ -314,7 +319,10 @@ class _Grower:
 
     # -- whole groups ----------------------------------------------------------------------------
     def sink(self) -> None:
-        """Move groups without reductions into their only reader, the deepest first."""
+        """Move groups into their only reader, the deepest first.
+
+        Those with reductions only where threads share the reader's columns, which are read there.
+        """
         readers: dict[Group, list[tuple[Node, Node]]] = {}
         for node, place in self.places.items():
             for operand in node.args:
@@ -322,8 +330,12 @@ class _Grower:
                 if source is not None and source.group.root() is not place.group.root():
                     readers.setdefault(source.group.root(), []).append((operand, node))
         for group in sorted(readers, key=lambda group: group.depth, reverse=True):
-            if "elementwise" in self.merges and group.step is None and group.is_open:
+            if "elementwise" not in self.merges or not group.is_open:
+                continue
+            if group.step is None:
                 self._sink_group(group, readers[group])
+            elif group.has_columns_in_registers:
+                self._sink_columns(group, readers[group])
 
     def _sink_group(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
         targets = {self.places[node].group.root() for _, node in edges}
@@ -336,6 +348,24 @@ class _Grower:
         if not whole and not _is_prologue(group, target):
             return
         if all(self._may_sink(operand, node, whole=whole) for operand, node in edges):
+            merged = target.absorb(group)
+            for operand, _ in edges:
+                merged.reads.pop(operand, None)
+
+    def _sink_columns(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
+        """Move reductions into the group that alone uses their results."""
+        target, *others = {self.places[node].group.root() for _, node in edges}
+        same = (group.step, group.space) == (target.step, target.space)
+        if others or not same:
+            return
+        fitting = all(
+            operand in self.places
+            and node.op.reduction is None
+            and self.places[operand].axes is not None
+            and self.places[operand].axes == self.places[node].axes
+            for operand, node in edges
+        )
+        if fitting and obstacle((group, target)) is None:
             merged = target.absorb(group)
             for operand, _ in edges:
                 merged.reads.pop(operand, None)

@@ -70,6 +70,11 @@ class Step:
         return tuple(left)
 
 
+def is_shared_by_threads(step: Step, shape: Shape) -> bool:
+    """True if threads of a GPU share a column, and have all of its elements in registers."""
+    return step.style == "column" and COLUMN_BLOCK < step.extent(shape) <= step.cell
+
+
 def next_step(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> Step:
     """The step that an array of this shape takes next.
 

@@ -20,7 +20,7 @@ from runmat_jit.passes.fusion.access import (
     read_by_host,
     view_of,
 )
-from runmat_jit.passes.fusion.groups import MOST_NODES, MOST_READS
+from runmat_jit.passes.fusion.groups import MOST_NODES, MOST_NODES_IN_REGISTERS, MOST_READS
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import KINDS
 from tests.graph.random_graphs import EXACT_ROWS, HOST, SUMS, graphs
@@ -57,7 +57,7 @@ def test_each_switch_stops_the_merges_of_its_kind(expression, counts):
     assert found == counts
 
 
-def turns_of(turn, count, axis, rows=40):
+def turns_of(turn, count, axis, rows=40, device="cpu"):
     """``x`` after some turns, each of the one before."""
     lines, x = [f"$0 : float32[{rows}, 90] strides (90, 1)"], "$0"
     for _ in range(count):
@@ -67,7 +67,7 @@ def turns_of(turn, count, axis, rows=40):
             called = text.format(*names, x=x, axis=f"axis=({axis},), keepdims=True")
             lines.append(f"{names[-1]} = {called}")
         x = names[-1]
-    return grow(parse("\n".join([*lines, f"return {x} -> fresh (0, 1)"])))
+    return grow(parse("\n".join([*lines, f"return {x} -> fresh (0, 1)"])), device=device)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,21 @@ def test_turns_of_columns_that_registers_keep_are_one_region_of_bounded_length()
     regions = turns_of(UNIT, 40, 0, rows=3)
     assert len(regions) > 1
     assert all(3 * len(region.nodes) <= MOST_NODES + 3 for region in regions)
+
+
+@pytest.mark.parametrize("turn", [CENTERED, UNIT, OUT_OF_MAX])
+@pytest.mark.parametrize("rows", [17, 256])
+def test_columns_in_registers_take_some_iterations_and_store_the_last_state_alone(turn, rows):
+    each = len(turn.split("; "))
+    for count in (1, 2, 5, 40):
+        regions = turns_of(turn, count, 0, rows, "gpu")
+        lengths = [len(region.nodes) for region in regions]
+        assert sum(lengths) == each * count
+        assert all(length % each == 0 for length in lengths), "kernels end where iterations do"
+        assert all(length < MOST_NODES_IN_REGISTERS for length in lengths)
+        assert all(len(region.outputs) == 1 for region in regions)
+    assert 1 < len(regions) <= 8
+    assert len(turns_of(turn, 40, 0, 257, "gpu")) > 2 * len(regions)  # several cells
 
 
 @pytest.mark.parametrize("axis", [0, 1])
