@@ -18,7 +18,7 @@ from runmat_jit.core.hardware import IN_REGISTERS
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted_object
 from runmat_jit.graph.node import Node
-from runmat_jit.passes.fusion.reduction_shape import Step, is_shared_by_threads
+from runmat_jit.passes.fusion.reduction_shape import Step, in_registers
 
 Shape = tuple[int, ...]
 Axes = tuple[int, ...]
@@ -29,12 +29,11 @@ Site = tuple[Node, int]
 
 MOST_NODES = 200
 """Operations of a kernel."""
-MOST_NODES_IN_REGISTERS = 64
-"""The same where threads of a GPU have columns in registers: each of a thread's 16 elements has
-code of its own, also in iterations of a loop."""
-_ENOUGH_NODES, _ENOUGH_FLOPS = 40, 100.0
-"""With so many of them, or of their operations, such a kernel begins no further phase: it ends
-where iterations do."""
+MOST_COPIES = 1024
+"""The same where threads of a GPU have rows or columns in registers: each of a thread's elements
+has code of its own, also in iterations of a loop."""
+ENOUGH_NODES, ENOUGH_COPIES, ENOUGH_FLOPS = 64, 640, 1600.0
+"""With so many nodes or copies, or operations in these, such a kernel begins no iteration more."""
 MOST_FLOPS = 1500.0
 """Together with the operations they bound the time that a kernel takes to compile."""
 MOST_READS = 24
@@ -103,9 +102,9 @@ class Group:
         return bool(self.nodes) and self.nodes[0].op.kind == "host"
 
     @property
-    def has_columns_in_registers(self) -> bool:
-        """True if threads of a GPU share columns: phases compute nothing again."""
-        return self.on_gpu and self.step is not None and is_shared_by_threads(self.step, self.space)
+    def in_registers(self) -> int:
+        """Elements that a thread of a GPU has, which phases need not compute again; 0: not all."""
+        return in_registers(self.step, self.space) if self.on_gpu and self.step else 0
 
     @property
     def is_open(self) -> bool:
@@ -211,16 +210,9 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
 def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
     """What a kernel would have too much of."""
     copies = max([kept(g.step, g.space) for g in groups if g.step is not None], default=1)
-    every = sum(len(group.nodes) for group in groups)
     nodes = copies * sum(group.size for group in groups)
     flops = copies * (sum(group.flops for group in groups) + (node.op.flops if node else 0))
     reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0
-    if any(g.has_columns_in_registers for g in groups):
-        work = sum(each.op.flops for group in groups for each in group.nodes)
-        begins = node is not None and node.op.reduction is not None
-        enough = begins and (every >= _ENOUGH_NODES or work >= _ENOUGH_FLOPS)
-        if enough or every >= MOST_NODES_IN_REGISTERS:
-            return Reason("kernel-too-long", "the kernel would be too long")
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
         return Reason("kernel-too-long", "the kernel would be too long")
     if sum(group.places + len(group.sites) for group in groups) >= MOST_PLACES:

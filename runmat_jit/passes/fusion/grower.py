@@ -42,7 +42,11 @@ from runmat_jit.passes.fusion.edges import (
     result_axes,
 )
 from runmat_jit.passes.fusion.groups import (
+    ENOUGH_COPIES,
+    ENOUGH_FLOPS,
+    ENOUGH_NODES,
     INPUTS,
+    MOST_COPIES,
     Axes,
     Depth,
     Group,
@@ -60,6 +64,7 @@ from runmat_jit.passes.rules.views import integers
 _UNROLLED = 2
 """Iterations of a loop that have code of their own: the first ones may read something else."""
 _DIFFERENT_AXES = Reason("other-order", "results of different axes")
+_TOO_LONG = Reason("kernel-too-long", "the kernel would be too long")
 _DEAR_AGAIN = Reason("kernel-too-long", "each pass would compute again what earlier ones did")
 
 
@@ -213,8 +218,8 @@ class _Grower:
         joined = [group for group in fits if group.depth == depth]
         levels = {fits[group].axes for group in joined}
         against = obstacle(joined, node) if len(levels) <= 1 else _DIFFERENT_AXES
-        if against is None and node.op.reduction is not None and self._is_dear_again(node, joined):
-            against = _DEAR_AGAIN
+        if against is None and node.op.reduction is not None:
+            against = self._against_phase(node, joined)
         if joined and against is None:
             (axes,) = levels
             group = joined[0]
@@ -229,21 +234,27 @@ class _Grower:
         for reason in reasons:
             group.explain(reason)
 
-    def _is_dear_again(self, node: Node, groups: Sequence[Group]) -> bool:
-        """True if a reduction would compute too much again that passes for others have computed.
+    def _against_phase(self, node: Node, groups: Sequence[Group]) -> Reason | None:
+        """Reason why a reduction begins no further phase of groups; None where it may.
 
-        It may in a row, which stays in cache, and of one turn of results, as in softmax; elements
-        of later iterations of a loop are stored. What registers keep nobody computes again.
+        Each pass over elements computes again what passes before did. It may in a row, which stays
+        in cache, and of one turn of results, as in softmax; elements of later iterations of a loop
+        are stored. What registers keep nobody computes again.
         """
         steps = {group.step: group.space for group in groups if group.step is not None}
         if max([self._turns.get(arg, 0) for arg in node.args]) < _UNROLLED:
-            return False
+            return None
         if any(kept(step, space) > 1 for step, space in steps.items()):
-            return False
-        if any(group.has_columns_in_registers for group in groups):
-            return False
+            return None
+        copies = max([group.in_registers for group in groups], default=0)
+        if copies:
+            nodes = [each for group in groups for each in group.nodes]
+            flops = sum(each.op.flops for each in nodes)
+            most = min(ENOUGH_NODES, ENOUGH_COPIES // copies)
+            return _TOO_LONG if len(nodes) >= most or flops * copies >= ENOUGH_FLOPS else None
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
-        return again > (ACCESS_FLOPS if any(step.style == "row" for step in steps) else 0)
+        by_rows = any(step.style == "row" for step in steps)
+        return _DEAR_AGAIN if again > (ACCESS_FLOPS if by_rows else 0) else None
 
     def _late(self, node: Node, groups: Sequence[Group]) -> Iterable[Node]:
         """Elements of groups that need results, and that a reduction or what it takes is of."""
@@ -321,7 +332,7 @@ class _Grower:
     def sink(self) -> None:
         """Move groups into their only reader, the deepest first.
 
-        Those with reductions only where threads share the reader's columns, which are read there.
+        Those with reductions only where the reader's kernel has the same elements in registers.
         """
         readers: dict[Group, list[tuple[Node, Node]]] = {}
         for node, place in self.places.items():
@@ -334,8 +345,8 @@ class _Grower:
                 continue
             if group.step is None:
                 self._sink_group(group, readers[group])
-            elif group.has_columns_in_registers:
-                self._sink_columns(group, readers[group])
+            elif group.in_registers:
+                self._sink_reductions(group, readers[group])
 
     def _sink_group(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
         targets = {self.places[node].group.root() for _, node in edges}
@@ -352,7 +363,7 @@ class _Grower:
             for operand, _ in edges:
                 merged.reads.pop(operand, None)
 
-    def _sink_columns(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
+    def _sink_reductions(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
         """Move reductions into the group that alone uses their results."""
         target, *others = {self.places[node].group.root() for _, node in edges}
         same = (group.step, group.space) == (target.step, target.space)
@@ -365,7 +376,8 @@ class _Grower:
             and self.places[operand].axes == self.places[node].axes
             for operand, node in edges
         )
-        if fitting and obstacle((group, target)) is None:
+        copies = group.in_registers * (len(group.nodes) + len(target.nodes))
+        if fitting and copies <= MOST_COPIES and obstacle((group, target)) is None:
             merged = target.absorb(group)
             for operand, _ in edges:
                 merged.reads.pop(operand, None)

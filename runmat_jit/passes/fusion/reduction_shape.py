@@ -39,6 +39,8 @@ Style = Literal["row", "column", "short"]
 COLUMN_BLOCK = 16
 """Elements of a column that are combined in order before blocks are."""
 COLUMN_CELL = 256
+_ROW_IN_REGISTERS, _VECTOR = 4096, 4
+"""Elements that a workgroup has in registers, whatever their type, and those of a vector."""
 _SHORT = 8
 """Fewer elements than this are combined in order, as NumPy does."""
 _ROW_GROUP = 512
@@ -73,6 +75,18 @@ class Step:
 def is_shared_by_threads(step: Step, shape: Shape) -> bool:
     """True if threads of a GPU share a column, and have all of its elements in registers."""
     return step.style == "column" and COLUMN_BLOCK < step.extent(shape) <= step.cell
+
+
+def in_registers(step: Step, shape: Shape) -> int:
+    """How many elements, or vectors, of a row or column a thread of a GPU has; 0: not all do."""
+    extent, lanes = step.extent(shape), step.cell // (TOTAL_STEPS * TOTAL_BLOCKS)
+    if is_shared_by_threads(step, shape):
+        return TOTAL_STEPS
+    if step.style != "row" or extent > _ROW_IN_REGISTERS:
+        return 0
+    if extent <= lanes:  # one thread has the row
+        return extent // _VECTOR if extent % _VECTOR == 0 else extent
+    return min(TOTAL_STEPS, -(-extent // lanes))
 
 
 def next_step(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> Step:

@@ -20,7 +20,7 @@ from runmat_jit.passes.fusion.access import (
     read_by_host,
     view_of,
 )
-from runmat_jit.passes.fusion.groups import MOST_NODES, MOST_NODES_IN_REGISTERS, MOST_READS
+from runmat_jit.passes.fusion.groups import MOST_COPIES, MOST_NODES, MOST_READS
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import KINDS
 from tests.graph.random_graphs import EXACT_ROWS, HOST, SUMS, graphs
@@ -96,18 +96,20 @@ def test_turns_of_columns_that_registers_keep_are_one_region_of_bounded_length()
 
 
 @pytest.mark.parametrize("turn", [CENTERED, UNIT, OUT_OF_MAX])
-@pytest.mark.parametrize("rows", [17, 256])
-def test_columns_in_registers_take_some_iterations_and_store_the_last_state_alone(turn, rows):
+@pytest.mark.parametrize(("rows", "axis", "copies"), [(17, 0, 16), (256, 0, 16), (40, 1, 2)])
+def test_rows_in_registers_take_some_iterations_and_store_the_last_state_alone(
+    turn, rows, axis, copies
+):
     each = len(turn.split("; "))
-    for count in (1, 2, 5, 40):
-        regions = turns_of(turn, count, 0, rows, "gpu")
+    for count in (1, 2, 5, 80):
+        regions = turns_of(turn, count, axis, rows, "gpu")
         lengths = [len(region.nodes) for region in regions]
         assert sum(lengths) == each * count
         assert all(length % each == 0 for length in lengths), "kernels end where iterations do"
-        assert all(length < MOST_NODES_IN_REGISTERS for length in lengths)
+        assert all(copies * length <= MOST_COPIES for length in lengths)
         assert all(len(region.outputs) == 1 for region in regions)
-    assert 1 < len(regions) <= 8
-    assert len(turns_of(turn, 40, 0, 257, "gpu")) > 2 * len(regions)  # several cells
+    assert 1 < len(regions) <= 16
+    assert len(turns_of(turn, 80, 0, 257, "gpu")) > 2 * len(regions)  # several cells
 
 
 @pytest.mark.parametrize("axis", [0, 1])
