@@ -198,10 +198,11 @@ class Body:
             if operand in self.values or operand in missing or operand not in self.levels:
                 continue
             missing.add(operand)
-            if operand in self.kept:
-                continue
-            if isinstance(operand, Node):
+            if isinstance(operand, Node) and operand not in self.kept:
                 stack.extend(by_node[operand].operands)
+                if operand in self.rises and (operand, self.place) not in self.noted:
+                    rise = self.rises[operand]
+                    stack.extend((*rise.operands, *rise.strict))
         for access in self.nest.strides:
             if isinstance(access, Read) and access in missing:
                 self._load(access)
