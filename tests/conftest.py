@@ -107,6 +107,21 @@ def no_mistakes_of_ours():
     assert not mistakes.messages
 
 
+@pytest.fixture(autouse=True)
+def no_measurement(request):
+    """A machine's GPU is not measured in the background: tests count what runs on it.
+
+    But in those marked ``measures``.
+    """
+    from runmat_jit.runtime.gpu import might_have_gpu  # noqa: PLC0415  (not before the variables)
+
+    if might_have_gpu() and "measures" not in request.keywords:
+        from runmat_jit.compiler.calibration import Calibration  # noqa: PLC0415  (likewise)
+
+        patch = request.getfixturevalue("monkeypatch")
+        patch.setattr(Calibration, "begin", lambda *_: None)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def nothing_old_to_collect():
     """What other files have left is for no collection of this one's: those would take seconds."""

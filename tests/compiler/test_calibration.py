@@ -16,6 +16,7 @@ from runmat_jit.plan.profile import CPU, GPU, Link
 from runmat_jit.runtime import session as sessions
 from runmat_jit.runtime.session import Session, current_session, use_session
 
+pytestmark = pytest.mark.measures
 SLOW_CPU = replace(CPU, rates={name: 1000.0 * rate for name, rate in CPU.rates.items()})
 NEVER = replace(GPU, link=Link(1.0, 1.0, 1e9, 1e9, 1e9, 1e9, 1e9))
 FAST = replace(
