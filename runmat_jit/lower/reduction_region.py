@@ -99,7 +99,8 @@ class _Lowering:
             return False
         if problem.has_results():
             if along:
-                self._add(lower_rows_of(spilled(problem, levels.phase), values))
+                problem = spilled(problem, levels.phase, self._memory_for)
+                self._add(lower_rows_of(problem, values))
             else:
                 self._add(lower_lanes(problem))
         return True
@@ -362,6 +363,9 @@ class _Lowering:
         axes = tuple(range(len(self.values.levels.shape)))
         operand = self.values.operand(node.args[0], axes, here)
         return self.values.reduce(node, operand, final=final, whole=True)
+
+    def _memory_for(self, node: Node) -> Scratch:
+        return self.values.scratch(node.type.dtype, self.values.levels.shape)
 
     def _partial(self, node: Node, step: Step, shape: Shape) -> Scratch:
         return self.values.scratch(node.type.dtype, step.result(shape))

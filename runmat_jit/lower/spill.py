@@ -4,31 +4,40 @@ Elements are computed again in every phase that needs them. Where that is dear, 
 stores them where an output of the kernel will lie in the end, and later phases load them from
 there: the row is still in the first-level cache. A GPU has it in registers, and stores nothing
 before the last phase. Values of several phases may follow one another there, as those of the
-iterations of a loop do: each must be needed no longer once the next one is stored.
+iterations of a loop do: each must be needed no longer once the next one is stored. Where no output
+has room for such values they have memory of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import ACCESS_FLOPS
-from runmat_jit.core.types import is_complex
+from runmat_jit.core.types import c_strides, is_complex
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.problem import Operand, Store
 from runmat_jit.lower.reduction_problem import Kept, ReductionProblem
+from runmat_jit.plan.argument import Scratch
 
 _DEAR_FLOPS = 2 * ACCESS_FLOPS
 """A store and a load of a row in cache cost about as much."""
 
 
-def spilled(problem: ReductionProblem, phase: Mapping[Node, int]) -> ReductionProblem:
+_MANY_PHASES = 4
+"""Phases of which each would compute again what all before it did."""
+
+
+def spilled(
+    problem: ReductionProblem, phase: Mapping[Node, int], memory_for: Callable[[Node], Scratch]
+) -> ReductionProblem:
     """The problem with values kept from the phase that computes them for later ones.
 
     Args:
         problem: A kernel walks its rows once for each phase, and once for what comes after all.
         phase: Of each computation, the one in which it is known.
+        memory_for: Makes temporary memory for values like one.
 
     """
     operands = {compute.node: compute.operands for compute in problem.computes}
@@ -36,6 +45,12 @@ def spilled(problem: ReductionProblem, phase: Mapping[Node, int]) -> ReductionPr
     for at, room in problem.element_stores:
         if room.mask is None and room.outside is None and not is_complex(room.dtype):
             kept += spill.in_place_of(at, room, kept)
+    last, end = problem.phases[-1][0].operand, len(problem.phases)
+    many = end >= _MANY_PHASES and problem.device.shares_tiles
+    if many and isinstance(last, Node) and not is_complex(last.type.dtype):
+        strides = (*c_strides(problem.extents), 0)
+        own = Store(last, memory_for(last), last.type.dtype, strides)
+        kept += spill.in_place_of(end + 1, own, kept)
     stores = tuple([(each.known, each.store) for each in kept])
     return replace(problem, kept=tuple(kept), element_stores=(*stores, *problem.element_stores))
 

@@ -84,6 +84,15 @@ def test_the_states_of_iterations_follow_one_another_in_one_place(shape):
     check(graph, GPU)
 
 
+def test_states_that_no_output_has_room_for_are_kept_in_temporary_memory():
+    steps, last = iterations(6)
+    graph = graph_of((17, 3), 0, [*steps, ("sum", last)], (last + 1,))
+    (launch,) = launches(graph, device=GPU)
+    text = to_kernel_text(launch.kernel)
+    assert [text.count(f"<f32> = {op} ") for op in ("mul", "add")] == [12, 6]
+    check(graph, GPU)
+
+
 @st.composite
 def programs(draw):
     """Elements, reductions of elements, and elements of those, in any order."""
@@ -102,7 +111,7 @@ def programs(draw):
         else:
             steps.append((draw(st.sampled_from(["add", "multiply"])), draw(some), draw(some)))
         elements.append(number)
-    made = elements[2:] or [1]
+    made = [*elements[2:], *results] or [1]
     outputs = draw(st.lists(st.sampled_from(made), min_size=1, max_size=3, unique=True))
     return steps, outputs
 

@@ -32,7 +32,7 @@ MOST_NODES = 200
 MOST_COPIES = 1024
 """The same where threads of a GPU have rows or columns in registers: each of a thread's elements
 has code of its own, also in iterations of a loop."""
-ENOUGH_NODES, ENOUGH_COPIES, ENOUGH_FLOPS = 64, 640, 1600.0
+ENOUGH_NODES, ENOUGH_COPIES, ENOUGH_FLOPS = 64, 640, 1000.0
 """With so many nodes or copies, or operations in these, such a kernel begins no iteration more."""
 MOST_FLOPS = 1500.0
 """Together with the operations they bound the time that a kernel takes to compile."""

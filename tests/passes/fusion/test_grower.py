@@ -108,8 +108,8 @@ def test_rows_in_registers_take_some_iterations_and_store_the_last_state_alone(
         assert all(length % each == 0 for length in lengths), "kernels end where iterations do"
         assert all(copies * length <= MOST_COPIES for length in lengths)
         assert all(len(region.outputs) == 1 for region in regions)
-    assert 1 < len(regions) <= 16
-    assert len(turns_of(turn, 80, 0, 257, "gpu")) > 2 * len(regions)  # several cells
+    assert 1 < len(regions) <= 20
+    assert len(turns_of(turn, 80, 0, 257, "gpu")) >= 2 * len(regions)  # several cells
 
 
 @pytest.mark.parametrize("axis", [0, 1])
