@@ -39,7 +39,8 @@ _TRANSPARENT: Final = frozenset(
 )
 """Decorators that take what a decorated function is; under others functions stay as they are."""
 _INSTALLED: Final = ("site-packages", "dist-packages")
-_CALIBRATED: Final = 20_000
+_CALIBRATED, _PARTS = 20_000, 20
+"""Calls that are timed, and in how many parts: the least time of a part counts."""
 
 
 @slotted_object
@@ -208,19 +209,22 @@ def _tree(root: CallNode) -> list[dict[str, Any]]:
 
 
 def _overhead() -> float:
-    """Return the seconds that timing adds to a call."""
+    """Return the seconds that timing adds to a call, on a machine that does nothing else."""
 
     def nothing() -> None:
         pass
 
-    wrapped = _timing(Timer(), "nothing", nothing)
-    start = perf_counter()
-    for _ in range(_CALIBRATED):
-        nothing()
-    middle = perf_counter()
-    for _ in range(_CALIBRATED):
-        wrapped()
-    return max(0.0, (perf_counter() - middle) - (middle - start)) / _CALIBRATED
+    def least(function: Callable[[], None]) -> float:
+        times = []
+        for _ in range(_PARTS):
+            start = perf_counter()
+            for _ in range(_CALIBRATED // _PARTS):
+                function()
+            times.append(perf_counter() - start)
+        return min(times)
+
+    timed = least(_timing(Timer(), "nothing", nothing))
+    return max(0.0, timed - least(nothing)) * _PARTS / _CALIBRATED
 
 
 # -- the script and the modules beside it ----------------------------------------------------------

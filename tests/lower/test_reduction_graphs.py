@@ -76,8 +76,8 @@ def test_columns_and_long_rows_take_kernels_in_turn():
         ("cpu", (32, 70), 0, True),
         ("cpu", (33, 70), 0, False),  # too many to be read side by side
         ("gpu", (32, 70), 0, True),
-        ("gpu", (256, 70), 0, True),  # threads hold a block each
-        ("gpu", (257, 70), 0, False),
+        ("gpu", (256, 5), 0, True),  # threads hold a block each
+        ("gpu", (257, 5), 0, False),
         ("gpu", (400, 3), 1, True),
     ],
 )

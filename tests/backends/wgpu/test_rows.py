@@ -53,10 +53,10 @@ def spread_along_columns(element):
 
 
 @pytest.mark.parametrize("element", ["f32", "f64"])
-@pytest.mark.parametrize("n", [2, 16, 17, 33, 128, 200, 256])
+@pytest.mark.parametrize("n", [2, 16, 17, 100, 256])
 def test_walks_over_one_column_have_the_interpreters_bits(element, n):
     dtype, kernel = {"f32": np.float32, "f64": np.float64}[element], spread_along_columns(element)
-    for rows in (1, 5, 70):
+    for rows in (1, 35):
         rng = np.random.default_rng(n)
         data, found = rng.standard_normal(rows * n).astype(dtype), []
         for computed in (True, False):
