@@ -73,10 +73,13 @@ class Telemetry:
 
     def counts_of(self, gate: Counting) -> None:
         """Ask a gate, too, before counts are given."""
-        self._gates.add(gate)
+        with self._lock:
+            self._gates.add(gate)
 
     def _flush(self) -> None:
-        for gate in list(self._gates):
+        with self._lock:
+            gates = list(self._gates)
+        for gate in gates:
             gate.flush()
 
     def count(self, event: str, amount: int = 1) -> None:

@@ -1,5 +1,6 @@
 """Oracle: what was counted, by hand."""
 
+import sys
 import threading
 
 from runmat_jit.runtime.telemetry import EVENTS, Telemetry
@@ -52,3 +53,28 @@ def test_threads_that_ended_are_counted_and_cost_no_memory():
     assert len(telemetry._all) == 1
     telemetry.reset()
     assert telemetry.snapshot()["kernel_launches"] == 0
+
+
+def test_gates_may_be_made_while_others_are_asked_for_their_counts():
+    class Gate:
+        def flush(self):
+            pass
+
+    telemetry, made, is_over = Telemetry(), [], threading.Event()
+
+    def make():
+        while not is_over.is_set() and len(made) < 100_000:
+            made.append(Gate())
+            telemetry.counts_of(made[-1])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=make)
+    thread.start()
+    try:
+        for _ in range(200):
+            telemetry.snapshot()
+    finally:
+        is_over.set()
+        thread.join()
+        sys.setswitchinterval(interval)
