@@ -10,12 +10,11 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.hardware import LANES
-from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
 from runmat_jit.passes.events import reports_events
-from runmat_jit.passes.fusion.reduction_shape import Step, is_shared_by_threads
+from runmat_jit.passes.fusion.reduction_shape import WHOLE_WORDS, Step, is_shared_by_threads
 from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
@@ -226,16 +225,12 @@ def fits_a_team(problem: ReductionProblem) -> bool:
     step, device = problem.step, problem.device
     if not device.shares_tiles or not is_shared_by_threads(step, problem.extents):
         return False
-    whole = all(KERNEL_ELEMENTS[a.dtype] in _WHOLE_WORDS for a in problem.accesses())
+    whole = all(access.dtype in WHOLE_WORDS for access in problem.accesses())
     first = any(reduce.combine == FIRST for phase in problem.phases for reduce in phase)
     if first or not whole or row_nest(problem) is None:
         return False
     walks = len(problem.phases) + any(at == len(problem.phases) for at, _ in problem.element_stores)
     return walks > 1 or math.prod(step.result(problem.extents)) < device.column_threads
-
-
-_WHOLE_WORDS = frozenset(("f32", "f64", "i32", "i64"))
-"""Elements in memory that a thread stores alone."""
 
 
 def _longest_other(problem: ReductionProblem) -> int:

@@ -57,7 +57,7 @@ from runmat_jit.passes.fusion.groups import (
     obstacle,
 )
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
-from runmat_jit.passes.fusion.reduction_shape import next_step
+from runmat_jit.passes.fusion.reduction_shape import WHOLE_WORDS, next_step
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.passes.rules.views import integers
 
@@ -247,14 +247,20 @@ class _Grower:
         if any(kept(step, space) > 1 for step, space in steps.items()):
             return None
         copies = max([group.in_registers for group in groups], default=0)
-        if copies:
+        by_rows = any(step.style == "row" for step in steps)
+        if copies and (by_rows or self._has_whole_words(groups)):
             nodes = [each for group in groups for each in group.nodes]
             flops = sum(each.op.flops for each in nodes)
             most = min(ENOUGH_NODES, ENOUGH_COPIES // copies)
             return _TOO_LONG if len(nodes) >= most or flops * copies >= ENOUGH_FLOPS else None
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
-        by_rows = any(step.style == "row" for step in steps)
         return _DEAR_AGAIN if again > (ACCESS_FLOPS if by_rows else 0) else None
+
+    def _has_whole_words(self, groups: Sequence[Group]) -> bool:
+        """True if threads load and store each element of groups alone."""
+        stored = [n for group in groups for n in group.nodes if n in self._wanted]
+        stored += [n for group in groups for n in group.reads]
+        return all(n.type.dtype in WHOLE_WORDS for n in stored)
 
     def _late(self, node: Node, groups: Sequence[Group]) -> Iterable[Node]:
         """Elements of groups that need results, and that a reduction or what it takes is of."""
@@ -369,18 +375,21 @@ class _Grower:
         same = (group.step, group.space) == (target.step, target.space)
         if others or not same:
             return
-        fitting = all(
-            operand in self.places
-            and node.op.reduction is None
-            and self.places[operand].axes is not None
-            and self.places[operand].axes == self.places[node].axes
-            for operand, node in edges
-        )
+        fitting = all(self._uses_results(node, operand) for operand, node in edges)
         copies = group.in_registers * (len(group.nodes) + len(target.nodes))
         if fitting and copies <= MOST_COPIES and obstacle((group, target)) is None:
             merged = target.absorb(group)
             for operand, _ in edges:
                 merged.reads.pop(operand, None)
+
+    def _uses_results(self, node: Node, operand: Node) -> bool:
+        """True if an operation takes a result where its own are of the same axes."""
+        place = self.places.get(operand)
+        if place is None or place.axes is None or node.op.reduction is not None:
+            return False
+        found = fit(node, operand, place)
+        axes = self.places[node].axes
+        return isinstance(found, Fit) and found.merge in self.merges and found.axes == axes
 
     def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
         """True if an edge permits its producer to be computed in the reader's group."""

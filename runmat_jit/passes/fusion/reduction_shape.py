@@ -39,6 +39,8 @@ Style = Literal["row", "column", "short"]
 COLUMN_BLOCK = 16
 """Elements of a column that are combined in order before blocks are."""
 COLUMN_CELL = 256
+WHOLE_WORDS = frozenset(map(np.dtype, ("float32", "float64", "int32", "int64")))
+"""Types of elements that a thread of a GPU loads and stores alone."""
 _ROW_IN_REGISTERS, _VECTOR = 4096, 4
 """Elements that a workgroup has in registers, whatever their type, and those of a vector."""
 _SHORT = 8

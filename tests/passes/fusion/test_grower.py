@@ -279,3 +279,15 @@ def test_column_sums_have_no_more_arrays_than_a_launch_takes():
     for region in grown(*sums):
         reductions = sum(node.op.reduction is not None for node in region.nodes)
         assert len(region.inputs) + len(region.outputs) + 2 * reductions < MOST_ARRAYS
+
+
+def test_columns_whose_elements_no_thread_stores_alone_are_stored_after_two_iterations():
+    lines, x = ["$0 : float32[40, 90] strides (90, 1)", "$1 : bool[40, 90] strides (90, 1)"], "$0"
+    for _ in range(10):
+        n = len(lines)
+        lines.append(f"%{n} = where($1, {x}, $0)")
+        lines.append(f"%{n + 1} = sum(%{n}, axis=(0,), keepdims=True, dtype='float32')")
+        lines.append(f"%{n + 2} = subtract({x}, %{n + 1})")
+        x = f"%{n + 2}"
+    graph = parse("\n".join([*lines, f"return {x} -> fresh (0, 1)"]))
+    assert len(grow(graph, device="gpu")) == len(grow(graph)) == 5
