@@ -21,7 +21,8 @@ come to twenty levels.
 """
 
 _BLANKS = pattern(r"(?:[ \t\f\v]|\.\.\.[^\n]*(?:\n|\Z))*")
-_BETWEEN = r"(?:[ \t\f\v;,\n]++|\.\.\.[^\n]*(?:\n|\Z)|[{comment}](?!\{{[ \t]*$)[^\n]*)*+"
+_BETWEEN = r"(?:[ \t\f\v;,\n]++|\.\.\.[^\n]*(?:\n|\Z)|[{comment}](?!\{{[ \t]*$)[^\n]*)*"
+"""Not possessive: Python 3.11.2 then overlooks what must not follow."""
 _BETWEEN_MATLAB = pattern(_BETWEEN.format(comment="%"), re.MULTILINE)
 _BETWEEN_OCTAVE = pattern(_BETWEEN.format(comment="%#"), re.MULTILINE)
 

@@ -147,7 +147,8 @@ class Writer:
 
     def swapped(self):
         a, b = self.vector(), self.vector()
-        return f"{a}, {b} = {b}, {self.pick(a, self.whole(1))}"
+        value = self.pick(a, self.whole(1))
+        return f"{a}, {b} = {b}, {value}" if a != b else f"{a} = {value}"  # of two: 3.11.2 errs
 
     def shared_or_new(self):
         made = ("np.zeros_like(v)", "u.copy()", "np.ones_like(w)", self.vector(), self.vector())
