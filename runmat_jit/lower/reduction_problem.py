@@ -77,12 +77,12 @@ class Center:
 
 @frozen
 class Kept:
-    """A value of elements that later phases load where the one that knows it has stored it.
+    """An elementwise value that one phase stores and later phases load.
 
     Attributes:
         node: The value.
-        store: Where it is stored, before an output is.
-        known: The phase that computes it.
+        store: Writes it to the memory of an output that is stored later, or to temporary memory.
+        known: The phase that computes and stores it.
         until: The last phase that loads it.
 
     """
@@ -170,7 +170,7 @@ class ReductionProblem:
         return tuple(store for at, store in self.element_stores if at == phase)
 
     def kept_for(self, phase: int) -> dict[Node, Store]:
-        """Where a phase finds values of earlier ones."""
+        """Return the values that a phase loads, with the earlier stores of them."""
         return {e.node: e.store for e in self.kept if e.known < phase <= e.until}
 
     def others(self) -> list[int]:

@@ -57,16 +57,16 @@ def spilled(
 
 @frozen
 class _Spill:
-    """Which values the phases of a kernel need, where some are kept."""
+    """Chooses the values that phases store for later ones."""
 
     problem: ReductionProblem
     phase: Mapping[Node, int]
     operands: Mapping[Node, tuple[Operand, ...]]
 
     def in_place_of(self, at: int, room: Store, others: Sequence[Kept]) -> list[Kept]:
-        """What to keep where an output is stored in a phase ``at``, one value after the other.
+        """Choose values to store, one after the other, in memory that phase ``at`` overwrites.
 
-        ``others``: what is kept elsewhere.
+        ``others``: values that are already stored elsewhere.
         """
         found: list[Kept] = []
         for known in range(at):
@@ -82,9 +82,9 @@ class _Spill:
         return found
 
     def _dear(self, known: int, room: Store, others: Sequence[Kept]) -> list[Node]:
-        """Values that are known in a phase, fit and are dear to compute again; the dearest first.
+        """Return the values of a phase that fit and cost more to compute again than to load.
 
-        A GPU's threads have columns in registers: they keep whatever is computed.
+        The most expensive come first. GPU threads hold columns in registers: loads are free.
         """
         flops = {
             compute.node: self._flops(compute.node)
@@ -112,7 +112,7 @@ class _Spill:
         return 0
 
     def _wanted(self, at: int, kept: Sequence[Kept]) -> list[Operand]:
-        """What a phase reduces and stores."""
+        """Return the operands of a phase's reductions and stores."""
         problem = self.problem
         phase = problem.phases[at] if at < len(problem.phases) else ()
         wanted = [reduce.operand for reduce in phase]
@@ -121,7 +121,7 @@ class _Spill:
         return wanted + [each.node for each in kept if each.known == at]
 
     def _needed(self, wanted: Sequence[Operand], there: Collection[Node]) -> set[Node]:
-        """What is computed or loaded for values, where some need not be computed."""
+        """Return the nodes that operands depend on; nodes in ``there`` are loaded, not computed."""
         found: set[Node] = set()
         waiting = list(wanted)
         while waiting:

@@ -3,8 +3,8 @@
 The logical lanes of a block are held by neighboring threads, ``printer.lanes`` each. A team that
 has threads for several blocks runs them at once and leaves each block's sums in workgroup memory;
 one that has not adds the blocks in registers. Either way every thread then halves the lanes for
-itself, so that the result is uniform without another exchange. Of a column, which has one lane, a
-thread has blocks, and adds those of all.
+itself, so that the result is uniform without another exchange. A column has one logical lane: each
+thread reduces blocks of it, then combines the partial results of all blocks.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def _accumulators(printer: Printer, instruction: Instruction) -> tuple[_Accumula
     found: list[_Accumulator] = []
     for position, (op, kind) in enumerate(zip(combines, kinds, strict=True)):
         first = kinds[:position].count(kind) * slots * teams
-        apart = teams if printer.schedule.across else 1
-        of_team = f" + team * {1 if printer.schedule.across else slots}" if teams > 1 else ""
+        apart, step = (teams, 1) if printer.schedule.across else (1, slots)
+        of_team = f" + team * {step}" if teams > 1 else ""
         integers = ""
         if is_keyed(printer, op, kind) and not is_column:
             block = threads_of_a_block(instruction, printer.lanes)
@@ -180,7 +180,7 @@ def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
 
 
 def _keep_blocks(printer: Printer, total: _Total) -> None:
-    """Leave what the blocks give in workgroup memory."""
+    """Store the partial results of all blocks in workgroup memory."""
     threads = total.threads
 
     def keep(partial: list[str]) -> None:
@@ -192,7 +192,7 @@ def _keep_blocks(printer: Printer, total: _Total) -> None:
 
 
 def _added_blocks(printer: Printer, total: _Total, own: str) -> list[str]:
-    """Add what the blocks gave, in order; ``own``: the thread of a block whose lanes are added."""
+    """Combine the partial results of all blocks in order; ``own``: a thread's index in a block."""
     steps = total.steps(printer.lanes)
     count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
 

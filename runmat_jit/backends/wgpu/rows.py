@@ -163,7 +163,7 @@ def _others(instruction: Instruction) -> set[str]:
 
 
 def place_of(access: Instruction, walk: Instruction) -> Place | None:
-    """Where lanes load or store elements at even distances; None for any other access."""
+    """Return the buffer and the index formula of a strided access of lanes; None for others."""
     buffer, stride = access.attrs.get("buffer"), access.attrs.get("stride")
     if stride not in (1, "value") or not isinstance(buffer, Buffer):
         return None

@@ -135,7 +135,7 @@ class Schedule:
     ahead: int = 1
     """Iterations of a loop of lanes whose loads come first."""
     across: bool = False
-    """Threads that are neighbors have cells that are, not parts of one cell."""
+    """Neighboring threads run neighboring cells, not parts of the same cell."""
 
     @property
     def teams(self) -> int:

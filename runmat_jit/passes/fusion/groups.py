@@ -103,7 +103,7 @@ class Group:
 
     @property
     def in_registers(self) -> int:
-        """Elements that a thread of a GPU has, which phases need not compute again; 0: not all."""
+        """Elements of a row or column per GPU thread if registers hold all of them, else 0."""
         return in_registers(self.step, self.space) if self.on_gpu and self.step else 0
 
     @property

@@ -257,7 +257,7 @@ class _Grower:
         return _DEAR_AGAIN if again > (ACCESS_FLOPS if by_rows else 0) else None
 
     def _has_whole_words(self, groups: Sequence[Group]) -> bool:
-        """True if threads load and store each element of groups alone."""
+        """True if all arrays that groups read or store have elements of 4 or 8 bytes."""
         stored = [n for group in groups for n in group.nodes if n in self._wanted]
         stored += [n for group in groups for n in group.reads]
         return all(n.type.dtype in WHOLE_WORDS for n in stored)
@@ -383,7 +383,7 @@ class _Grower:
                 merged.reads.pop(operand, None)
 
     def _uses_results(self, node: Node, operand: Node) -> bool:
-        """True if an operation takes a result where its own are of the same axes."""
+        """True if an operation uses a reduction's result, and its value has the same axes."""
         place = self.places.get(operand)
         if place is None or place.axes is None or node.op.reduction is not None:
             return False

@@ -80,7 +80,7 @@ def is_shared_by_threads(step: Step, shape: Shape) -> bool:
 
 
 def in_registers(step: Step, shape: Shape) -> int:
-    """How many elements, or vectors, of a row or column a thread of a GPU has; 0: not all do."""
+    """Elements, or vectors, of a row or column per GPU thread; 0 if registers do not hold it."""
     extent, lanes = step.extent(shape), step.cell // (TOTAL_STEPS * TOTAL_BLOCKS)
     if is_shared_by_threads(step, shape):
         return TOTAL_STEPS
