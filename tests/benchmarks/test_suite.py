@@ -88,6 +88,7 @@ def test_programs_are_chosen_by_group_name_and_pattern():
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.filterwarnings("default")  # peers warn of themselves
 @pytest.mark.parametrize("name", NAMES)
 def test_each_peer_computes_a_program_or_says_why_not(name):
     program = ALL["six.elementwise"]

@@ -16,7 +16,7 @@ from runmat_jit.kernel.math.formats import FORMATS
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.kernel.walk import note_bit
 
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "sdiv": "/", "srem": "%"}
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
 _BUILTIN = {
     "sqrt": "sqrt",
@@ -63,13 +63,19 @@ def _note_count(printer: Printer, instruction: Instruction) -> None:
         printer.counts[result.number] = printer.operand(first, lane=False)
 
 
+def _quotient_or_rest(printer: Printer, instruction: Instruction) -> str:
+    """A division of whole numbers; no ``%``, which Vulkan leaves undefined below zero."""
+    a, b = printer.operands(instruction)
+    return f"{a} / {b}" if instruction.op == "sdiv" else f"{a} - {a} / {b} * {b}"
+
+
 def _divide_whole(printer: Printer, instruction: Instruction) -> str:
     """Quotients or remainders; of consecutive numbers the first alone is divided.
 
     The others are at most two periods further on, where a period is half of the lanes or more.
     """
     (result,), (dividend, divisor) = instruction.results, instruction.args
-    first, text = printer.counts.get(dividend.number), _infix(printer, instruction)
+    first, text = printer.counts.get(dividend.number), _quotient_or_rest(printer, instruction)
     if first is None or divisor.lane or printer.lanes == 1:
         return text
     period, name = printer.name(printer.uniform(divisor)), printer.fresh("q")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from typing import Any
 
@@ -31,6 +32,8 @@ _MOST_GROUPS = 65_535
 """Workgroups of one dimension of a dispatch, on every device."""
 _FORMS = 256
 """Forms of runs that are kept."""
+_MOST_COMPILING = 8
+"""Shaders of a batch that are compiled at once."""
 
 
 @frozen
@@ -266,21 +269,27 @@ class WgpuRunner:
 
     # -- one dispatch ----------------------------------------------------------------------------
     def _steps(self, runs: Iterable[KernelRun]) -> list[_Step]:
-        return [self._step(run, form) for run in runs for form in self._forms_of(run)]
+        keyed = [(_key(run), run) for run in runs]
+        self._compile_together({key: run for key, run in keyed if key not in self._forms})
+        return [self._step(run, form) for key, run in keyed for form in self._forms_of(key, run)]
 
-    def _forms_of(self, run: KernelRun) -> tuple[_Form, ...]:
+    def _compile_together(self, runs: Mapping[object, KernelRun]) -> None:
+        """Make the forms of several runs in threads: a driver takes long over each shader."""
+        if len(runs) < 2:
+            return
+        with ThreadPoolExecutor(_MOST_COMPILING) as pool:
+            try:
+                made = [pool.submit(self._forms_of, key, run) for key, run in runs.items()]
+            except RuntimeError:  # Python ends, and starts no threads
+                return
+            for each in made:
+                each.result()
+
+    def _forms_of(self, key: object, run: KernelRun) -> tuple[_Form, ...]:
         """The parts of a run: as before where kernel, extents and the arrays' places are."""
-        arrays, indices = run.arrays, run.indices
-        first: dict[int, int] = {}
-        places = tuple(
-            [
-                (array.size, array.origin, first.setdefault(id(array.buffer), number))
-                for number, array in enumerate(arrays.values())
-            ]
-        )
-        key = run.kernel, run.part, run.schedule, places, tuple(indices.items())
         found = self._forms.get(key)
         if found is None:
+            arrays, indices = run.arrays, run.indices
             parts = parts_of(run.kernel, arrays, indices, run.part, self.device.largest_binding)
             found = tuple([self._form(run, indices, part) for part in parts])
             if len(self._forms) >= _FORMS:
@@ -376,6 +385,18 @@ def _shared(kernel: Kernel, arrays: Mapping[str, DeviceArray]) -> frozenset[str]
         for other in names - {name}
         if arrays[name].buffer is arrays[other].buffer and written & {name, other}
     )
+
+
+def _key(run: KernelRun) -> tuple[object, ...]:
+    """What the forms of a run depend on."""
+    first: dict[int, int] = {}
+    places = tuple(
+        [
+            (array.size, array.origin, first.setdefault(id(array.buffer), number))
+            for number, array in enumerate(run.arrays.values())
+        ]
+    )
+    return run.kernel, run.part, run.schedule, places, tuple(run.indices.items())
 
 
 def _groups(count: int) -> tuple[int, int, int]:

@@ -177,7 +177,11 @@ class Transfers:
             self._threads = ThreadPoolExecutor(MOST_THREADS, "runmat transfer")
         share = words(-(-source.size // count))
         parts = [slice(at, at + share) for at in range(0, source.size, share)]
-        copies = [self._threads.submit(np.copyto, target[part], source[part]) for part in parts]
+        try:
+            copies = [self._threads.submit(np.copyto, target[part], source[part]) for part in parts]
+        except RuntimeError:  # Python ends, and starts no threads
+            np.copyto(target, source)
+            return
         try:
             for each in copies:
                 each.result()

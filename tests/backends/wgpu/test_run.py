@@ -1,16 +1,19 @@
 """Oracle: NumPy, on kernels simple enough to be read."""
 
+import threading
+
 import numpy as np
 import pytest
 
 from runmat_jit.backends.wgpu.adapter import Device
+from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray
-from runmat_jit.backends.wgpu.run import KernelRun
+from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.stopwatch import stopwatch_of
 from runmat_jit.core.errors import BackendError
 from runmat_jit.kernel.build import Builder
-from tests.backends.wgpu.shaders import check, runner
+from tests.backends.wgpu.shaders import EMULATED, check, device, runner
 
 pytestmark = pytest.mark.usefixtures("adapter")
 F32 = np.dtype(np.float32)
@@ -190,6 +193,25 @@ def test_numbers_of_lanes_are_divided(period, begin, op):
     kernel = b.finish()
     memory = {"out": np.zeros(45, np.int32), "n": 45, "period": period}
     check(kernel, memory, (0, 45))
+    assert "%" not in runner().backend.source(kernel), "Vulkan leaves it undefined below zero"
+
+
+def test_shaders_of_a_batch_are_compiled_at_once(monkeypatch):
+    running = WgpuRunner(WgpuBackend(device(), EMULATED))
+    meeting, compile_one = threading.Barrier(2), WgpuBackend._compile
+
+    def compile_beside_another(self, *args):
+        meeting.wait(timeout=60)
+        return compile_one(self, *args)
+
+    monkeypatch.setattr(WgpuBackend, "_compile", compile_beside_another)
+    memory = running.backend.memory
+    x, y, sums = (memory.upload(np.ones(60, np.float32)) for _ in range(3))
+    double = KernelRun(doubled(), {"x": x, "out": y, "n": 60}, (0, 60))
+    add = KernelRun(row_sums(), {"x": y, "out": sums, "rows": 3, "n": 20, "step": 20}, (0, 3))
+    running.run([double, add, double])
+    assert memory.download(sums)[:3].tolist() == [40, 40, 40]
+    assert running.backend.compiles == 2
 
 
 def test_checked_shaders_give_the_same_results():
