@@ -20,7 +20,7 @@ from runmat_jit.core.types import is_complex, part_dtype
 
 _TRANSFER = 1 << 24
 """Bytes that wgpu copies at once, where no ring does: what the driver stages stays small."""
-_RING_BYTES = 1 << 24
+_RING_BYTES = 1 << 20
 """Bytes from which uploads go through the ring."""
 
 

@@ -225,10 +225,14 @@ class WgpuRunner:
         if not batch.notes:
             self.device.wait()
             return 0
+        word, transfers = np.zeros(1, np.uint32), self.backend.memory.transfers
         with errors_of(self.device.info):
-            word = self.device.queue.read_buffer(batch.events, 0, 4)
+            if transfers is None:
+                word = np.frombuffer(self.device.queue.read_buffer(batch.events, 0, 4), np.uint32)
+            else:
+                transfers.download(batch.events, word.view(np.uint8))
         self.device.waited()
-        return int(np.frombuffer(word, np.uint32)[0])
+        return int(word[0])
 
     def fetch(self, batch: Batch, arrays: Sequence[DeviceArray]) -> tuple[int, list[np.ndarray]]:
         """Submit a batch and wait for the only elements of some arrays.

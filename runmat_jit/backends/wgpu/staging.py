@@ -7,6 +7,7 @@ a ring of buffers is made once. While threads copy one of them, the device copie
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -21,7 +22,12 @@ PIECE = 1 << 24
 """Bytes of a buffer of the ring. Drivers make larger ones a thousand times slower."""
 BUFFERS = 4
 """Buffers of the ring: some are copied by the device, one by the host."""
-SHARE = 1 << 19
+SPACER = 256
+"""Bytes of a buffer that is made before a ring, and kept. wgpu takes pinned memory from the driver
+in blocks of a few pieces: were all blocks full, each small copy would make one, for 40 ms, and free
+it. Behind this buffer, the pieces of a ring fill no block.
+"""
+SHARE = 1 << 21
 """Bytes that a thread copies at least."""
 MOST_THREADS = 8
 """Threads that copy: what saturates the memory of usual machines."""
@@ -97,6 +103,7 @@ class Transfers:
     def __init__(self, device: Opened, queue: Mapper) -> None:
         self._device, self._queue = device, queue
         self._rings: dict[bool, list[Staging]] = {}
+        self._spacers: dict[bool, Staging] = {}
         self._threads: ThreadPoolExecutor | None = None
         self._lock = new_lock()
 
@@ -111,10 +118,10 @@ class Transfers:
     def close(self) -> None:
         """Give all buffers back."""
         with self._lock:
-            rings, self._rings = self._rings, {}
-        for ring in rings.values():
-            for staging in ring:
-                staging.buffer.destroy()
+            rings, self._rings = [*self._rings.values(), self._spacers.values()], {}
+            self._spacers = {}
+        for staging in itertools.chain(*rings):
+            staging.buffer.destroy()
 
     def _with_ring(self, copy: Callable[[list[Staging]], None], *, reads: bool) -> None:
         """Copy through a ring, which is abandoned if the copy is interrupted or fails."""
@@ -128,6 +135,8 @@ class Transfers:
             self._rings[reads] = ring
 
     def _staging(self, ring: list[Staging], number: int, *, reads: bool) -> Staging:
+        if not ring and reads not in self._spacers:
+            self._spacers[reads] = Staging(self._device, self._queue, SPACER, reads=reads)
         while len(ring) <= number % BUFFERS:
             ring.append(Staging(self._device, self._queue, PIECE, reads=reads))
         return ring[number % BUFFERS]

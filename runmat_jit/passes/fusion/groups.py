@@ -29,11 +29,13 @@ Site = tuple[Node, int]
 
 MOST_NODES = 200
 """Operations of a kernel."""
-MOST_COPIES = 1024
+MOST_COPIES = 2048
 """The same where threads of a GPU have rows or columns in registers: each of a thread's elements
 has code of its own, also in iterations of a loop."""
-ENOUGH_NODES, ENOUGH_COPIES, ENOUGH_FLOPS = 64, 640, 1000.0
-"""With so many nodes or copies, or operations in these, such a kernel begins no iteration more."""
+ENOUGH_NODES, ENOUGH_COPIES = 80, 1280
+"""With so many nodes, or copies of them, such a kernel begins no iteration more."""
+ENOUGH_FLOPS, ENOUGH_FLOPS_OF_COPIES = 1000.0, 2500.0
+"""The same of the operations in them."""
 MOST_FLOPS = 1500.0
 """Together with the operations they bound the time that a kernel takes to compile."""
 MOST_READS = 24

@@ -44,6 +44,7 @@ from runmat_jit.passes.fusion.edges import (
 from runmat_jit.passes.fusion.groups import (
     ENOUGH_COPIES,
     ENOUGH_FLOPS,
+    ENOUGH_FLOPS_OF_COPIES,
     ENOUGH_NODES,
     INPUTS,
     MOST_COPIES,
@@ -252,7 +253,8 @@ class _Grower:
             nodes = [each for group in groups for each in group.nodes]
             flops = sum(each.op.flops for each in nodes)
             most = min(ENOUGH_NODES, ENOUGH_COPIES // copies)
-            return _TOO_LONG if len(nodes) >= most or flops * copies >= ENOUGH_FLOPS else None
+            enough = min(ENOUGH_FLOPS, ENOUGH_FLOPS_OF_COPIES / copies)
+            return _TOO_LONG if len(nodes) >= most or flops >= enough else None
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
         return _DEAR_AGAIN if again > (ACCESS_FLOPS if by_rows else 0) else None
 
