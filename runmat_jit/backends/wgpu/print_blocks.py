@@ -76,9 +76,9 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
         _print_together(printer, block, body, (lo, hi))
         return
     index, step = printer.fresh("i"), schedule.team * printer.lanes
-    head = loop_head(index, f"{lo} + tl * {printer.lanes}", hi, str(step))
-    with printer.nest(head), printer.lanes_inside():
-        whole = all(map(printer.views.is_multiple, instruction.args))
+    own = "tl" if schedule.apart else f"tl * {printer.lanes}"
+    with printer.nest(loop_head(index, f"{lo} + {own}", hi, str(step))), printer.lanes_inside():
+        whole = not schedule.apart and all(map(printer.views.is_multiple, instruction.args))
         _print_lanes_of(printer, block, index, body, None if whole else hi)
 
 

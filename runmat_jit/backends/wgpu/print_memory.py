@@ -17,16 +17,18 @@ from runmat_jit.kernel.walk import stored_values
 
 @frozen
 class _Access:
-    """Elements ``base + step * lane`` of a buffer; ``step`` is text, or a small number."""
+    """Elements ``base + step * lane * spacing`` of a buffer; ``step`` is text, or a small number."""
 
     memory: Memory
     base: str
     step: str | int
+    spacing: int = 1
 
     def at(self, lane: int) -> str:
         """Index of a lane's element."""
         if lane == 0 or self.step == 0:
             return self.base
+        lane *= self.spacing
         if self.step in (1, -1):
             return f"{self.base} {'+' if self.step == 1 else '-'} {lane}"
         return f"{self.base} + {lane} * ({self.step})"
@@ -117,8 +119,9 @@ def _access(printer: Printer, instruction: Instruction) -> _Access:
     index = instruction.args[0]
     base = printer.name(_shifted(memory, printer.uniform(index)))
     if stride != "value":
-        return _Access(memory, base, int(stride))
-    return _Access(memory, base, printer.uniform(instruction.args[-1]))
+        return _Access(memory, base, int(stride), printer.schedule.spacing)
+    step = printer.uniform(instruction.args[-1])
+    return _Access(memory, base, step, printer.schedule.spacing)
 
 
 def _shifted(memory: Memory, index: str) -> str:

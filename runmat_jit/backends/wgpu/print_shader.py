@@ -79,7 +79,7 @@ def print_shader(
     kernel: Kernel, schedule: Schedule, arithmetic: Arithmetic, facts: Facts = NO_FACTS
 ) -> str:
     """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify_kernel``)."""
-    views = views_of(kernel, facts, schedule.lanes)
+    views = views_of(kernel, facts, 1 if schedule.apart else schedule.lanes)
     memory = _memory(kernel, schedule, facts, views.wide)
     ordered = cells_of(kernel).ordered
     if facts.shared & ordered:

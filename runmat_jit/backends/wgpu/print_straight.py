@@ -76,7 +76,7 @@ def _divide_whole(printer: Printer, instruction: Instruction) -> str:
     """
     (result,), (dividend, divisor) = instruction.results, instruction.args
     first, text = printer.counts.get(dividend.number), _quotient_or_rest(printer, instruction)
-    if first is None or divisor.lane or printer.lanes == 1:
+    if first is None or divisor.lane or printer.lanes == 1 or printer.schedule.apart:
         return text
     period, name = printer.name(printer.uniform(divisor)), printer.fresh("q")
     kind = WGSL_TYPES[result.type]

@@ -160,8 +160,8 @@ class Printer:
         return f"{text}.{COMPONENTS[lane]}" if self.lanes > 1 else text
 
     def numbers(self, scalar: str = "i32") -> str:
-        """The vector ``0, 1, ...``."""
-        listed = ", ".join(map(str, range(self.lanes)))
+        """The iterations of a thread's lanes, from that of the first: ``0, 1, ...``."""
+        listed = ", ".join(str(lane * self.schedule.spacing) for lane in range(self.lanes))
         return f"{self.vector(scalar)}({listed})"
 
     # -- values ----------------------------------------------------------------------------------

@@ -136,11 +136,18 @@ class Schedule:
     """Iterations of a loop of lanes whose loads come first."""
     across: bool = False
     """Neighboring threads run neighboring cells, not parts of the same cell."""
+    apart: bool = False
+    """Lanes of a thread lie a team apart: neighboring elements are neighboring threads'."""
 
     @property
     def teams(self) -> int:
         """Cells of a workgroup."""
         return self.threads // self.team
+
+    @property
+    def spacing(self) -> int:
+        """From an element of a thread's vector to the next one, in iterations."""
+        return self.team if self.apart else 1
 
     @property
     def width(self) -> int:
@@ -186,6 +193,9 @@ def _schedule(
         threads = min(WORKGROUP, limits.threads)
         return Schedule(lanes, threads, threads)
     cells = cells_of(kernel)
+    apart = lanes == 1 and not limits.software and not any(totals(kernel.body))
+    if apart:  # as many loads are under way as where vectors are loaded
+        lanes = lanes_of_a_thread(kernel)
     held = _rows(kernel, lanes, longest, limits)
     team = held.team if held.steps else _team(kernel, lanes, longest, limits)
     if team == 1 and lanes == 1:
@@ -201,7 +211,7 @@ def _schedule(
     ):
         threads //= 2
     across = threads > team and any(lanes_of_total(t) == 1 for t in totals(kernel.body))
-    schedule = Schedule(lanes, threads, team, across=across)
+    schedule = Schedule(lanes, threads, team, across=across, apart=apart)
     if held.steps:
         return replace(schedule, steps=held.steps, block=held.block, full=held.full)
     if limits.software or cells.total_instructions > _SHORT_BODY:
