@@ -124,12 +124,15 @@ class GpuProgram:
             word = self.runner.run(
                 ProgramMemory(arrays, scalars), notes=notes, stopwatch=self.next_stopwatch()
             )
+            given = [memory[numbers[node]] for node in self.read]
             for node in self.kept:
-                value = downloaded(device, arrays[node], node, self.orders[node])
-                if memory[numbers[node]] is None:  # the CPU's program would get it from a call
-                    memory[numbers[node]] = value
-                else:
-                    memory[numbers[node]][...] = value
+                target, order = memory[numbers[node]], self.orders[node]
+                if target is None:  # the CPU's program would get it from a call
+                    memory[numbers[node]] = downloaded(device, arrays[node], node, order)
+                elif lies_in_order(target, order) and not any(target is each for each in given):
+                    device.download(arrays[node], target.transpose(order).reshape(-1))
+                else:  # inputs stay as they are if a copy fails
+                    target[...] = downloaded(device, arrays[node], node, order)
         finally:
             device.free(reversed(own))  # the next call gets the same ones
         return word
@@ -142,6 +145,11 @@ def downloaded(
     shape = node.type.shape
     back = sorted(range(len(order)), key=order.__getitem__)
     return device.download(array).reshape([shape[axis] for axis in order]).transpose(back)
+
+
+def lies_in_order(target: np.ndarray, order: tuple[int, ...]) -> bool:
+    """True if memory on the host has no gaps, and its axes in an order."""
+    return bool(target.transpose(order).flags.c_contiguous)
 
 
 def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:

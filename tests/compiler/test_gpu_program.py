@@ -7,6 +7,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
+from runmat_jit.backends.wgpu.memory import DeviceMemory
 from runmat_jit.compiler import gpu_program
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import Session, current_session, use_session
@@ -101,6 +102,63 @@ def test_where_the_device_fails_the_cpu_takes_over(gpu, monkeypatch, caplog):
     x = np.linspace(0, 1, 50, dtype=np.float32)
     agree(runmat.jit(chain, device="gpu")(x), runmat.jit(chain)(x))
     assert "the CPU takes over" in caplog.text
+
+
+def in_place(x):
+    x += 1
+    return x * 2
+
+
+def written(x):
+    x[...] = np.sqrt(x) + 3
+
+
+@pytest.mark.parametrize("copies", [0, 1])
+@pytest.mark.parametrize("fn", [chain, sums, writes, in_place, written])
+def test_where_a_copy_breaks_off_the_cpu_computes_with_the_inputs_as_they_were(
+    gpu, monkeypatch, fn, copies
+):
+    download, made = DeviceMemory.download, []
+
+    def break_off(self, source, into=None):
+        found = download(self, source, into)
+        made.append(found)
+        if len(made) > copies:
+            found[...] = 77
+            raise BackendError("the device is lost")
+        return found
+
+    monkeypatch.setattr(DeviceMemory, "download", break_off)
+    x = np.random.default_rng(0).random((6, 7), dtype=np.float32)
+    ours, plain = x.copy(), x.copy()
+    found, expected = runmat.jit(fn, device="gpu")(ours), fn(plain)
+    np.testing.assert_allclose(ours, plain, rtol=1e-6)
+    for a, b in zip(several(found), several(expected), strict=True):
+        if b is not None:
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+    assert made
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x * 2 + 1,
+        lambda x: np.asfortranarray(x) - 1,
+        lambda x: x.T * 3,
+        lambda x: x.transpose(2, 0, 1) > 0.5,
+        lambda x: (x.sum(axis=0), x[::2] * x[1::2]),
+    ],
+)
+def test_results_are_copied_once_whatever_the_order_of_their_axes(gpu, monkeypatch, fn):
+    def copy_twice(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(gpu_program, "downloaded", copy_twice)
+    x = np.random.default_rng(0).random((4, 5, 6), dtype=np.float32)
+    found, expected = (several(f(x)) for f in (runmat.jit(fn, device="gpu"), fn))
+    for a, b in zip(found, expected, strict=True):
+        assert (a.dtype, a.strides) == (b.dtype, b.strides)
+        agree(a, b)
 
 
 def test_without_an_adapter_the_cpu_runs_and_explain_says_so(monkeypatch):
