@@ -114,25 +114,22 @@ class GpuProgram:
                 arrays[node] = device.upload(memory[numbers[node]])
                 own.append(arrays[node])
             for node in self.stored:
-                base = self.in_place.get(node)
-                if base is not None:
-                    arrays[node] = arrays[base]
-                    continue
-                arrays[node] = device.empty(node.type.size, node.type.dtype)
-                own.append(arrays[node])
-            scalars = {node: memory[numbers[node]] for node in self.scalars}
-            word = self.runner.run(
-                ProgramMemory(arrays, scalars), notes=notes, stopwatch=self.next_stopwatch()
-            )
-            given = [memory[numbers[node]] for node in self.read]
+                if node in self.in_place:
+                    arrays[node] = arrays[self.in_place[node]]
+                else:
+                    arrays[node] = device.empty(node.type.size, node.type.dtype)
+                    own.append(arrays[node])
+            there = ProgramMemory(arrays, {node: memory[numbers[node]] for node in self.scalars})
+            word = self.runner.run(there, notes=notes, stopwatch=self.next_stopwatch())
+            given = {id(memory[numbers[node]]) for node in self.read}
             for node in self.kept:
                 target, order = memory[numbers[node]], self.orders[node]
                 if target is None:  # the CPU's program would get it from a call
                     memory[numbers[node]] = downloaded(device, arrays[node], node, order)
-                elif lies_in_order(target, order) and not any(target is each for each in given):
-                    device.download(arrays[node], target.transpose(order).reshape(-1))
-                else:  # inputs stay as they are if a copy fails
+                elif id(target) in given or not target.transpose(order).flags.c_contiguous:
                     target[...] = downloaded(device, arrays[node], node, order)
+                else:  # at once; inputs, above, stay as they are where a copy fails
+                    device.download(arrays[node], target.transpose(order).reshape(-1))
         finally:
             device.free(reversed(own))  # the next call gets the same ones
         return word
@@ -145,11 +142,6 @@ def downloaded(
     shape = node.type.shape
     back = sorted(range(len(order)), key=order.__getitem__)
     return device.download(array).reshape([shape[axis] for axis in order]).transpose(back)
-
-
-def lies_in_order(target: np.ndarray, order: tuple[int, ...]) -> bool:
-    """True if memory on the host has no gaps, and its axes in an order."""
-    return bool(target.transpose(order).flags.c_contiguous)
 
 
 def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
