@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from runmat_jit.backends.wgpu.adapter import adapters
 from runmat_jit.backends.wgpu.memory import DeviceMemory, memory_of, padded
-from runmat_jit.backends.wgpu.staging import ABANDONED, PIECE
+from runmat_jit.backends.wgpu.staging import ABANDONED, BUFFERS, PIECE, Staging
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import current_session
 from tests.backends.wgpu.shaders import device, runner
@@ -123,6 +123,29 @@ def test_the_memory_of_an_array_holds_every_element_at_its_stride(shape, steps, 
 def test_adapters_are_listed_with_real_ones_first():
     found = [adapter.info.software for adapter in adapters()]
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize("kinds", [(True,), (False,), (True, False)])
+def test_rings_leave_room_for_small_copies_in_pinned_memory(gpu, monkeypatch, kinds):
+    """Oracle: wgpu's allocator, as a model. A buffer lies in the first block that has room."""
+    memory, made, make = DeviceMemory(gpu.backend.device), [], Staging.__init__
+
+    def record(self, opened, queue, nbytes, *, reads):
+        make(self, opened, queue, nbytes, reads=reads)
+        made.append((nbytes, reads))
+
+    monkeypatch.setattr(Staging, "__init__", record)
+    if memory.transfers is None:
+        pytest.skip("nothing is submitted natively here")
+    memory.download(memory.upload(np.zeros(BUFFERS * PIECE // 4, FLOAT32)))
+    assert [nbytes for nbytes, _ in made].count(PIECE) == 2 * BUFFERS
+    free = []
+    for nbytes in [nbytes for nbytes, reads in made if reads in kinds]:
+        if all(room < nbytes for room in free):
+            free.append(1 << 26)
+        free[next(number for number, room in enumerate(free) if room >= nbytes)] -= nbytes
+    assert max(free) >= PIECE, "the next copy would make a block, and give it back"
+    memory.clear()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
