@@ -193,8 +193,8 @@ def _schedule(
         threads = min(WORKGROUP, limits.threads)
         return Schedule(lanes, threads, threads)
     cells = cells_of(kernel)
-    apart = lanes == 1 and not limits.software and not any(totals(kernel.body))
-    if apart:  # as many loads are under way as where vectors are loaded
+    apart = lanes == 1 and _gains_apart(kernel, longest, limits)
+    if apart:
         lanes = lanes_of_a_thread(kernel)
     held = _rows(kernel, lanes, longest, limits)
     team = held.team if held.steps else _team(kernel, lanes, longest, limits)
@@ -230,6 +230,16 @@ def _lanes(kernel: Kernel, limits: Limits, longest: Mapping[int, int], facts: Fa
         return lanes
     adds = any(totals(kernel.body))
     return lanes if adds and not _rows(kernel, 1, longest, limits).steps else 1
+
+
+def _gains_apart(kernel: Kernel, longest: Mapping[int, int], limits: Limits) -> bool:
+    """True if threads may have several elements of a row each, a team apart.
+
+    As many loads are under way as where vectors are loaded. A warp still reads one piece of a row.
+    """
+    if limits.software or any(totals(kernel.body)):
+        return False
+    return _team(kernel, lanes_of_a_thread(kernel), longest, limits) >= WARP
 
 
 def _with_loads_ahead(schedule: Schedule, kernel: Kernel, limits: Limits) -> Schedule:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runmat_jit.backends.wgpu.ranges import longest_blocks
 from runmat_jit.backends.wgpu.schedule import Limits, Schedule, schedule_for
 from runmat_jit.kernel.build import Builder
 from tests.backends.wgpu.shaders import check, device, hardware_runner
@@ -71,4 +72,11 @@ def test_they_do_where_rows_begin_between_vectors_and_nothing_is_reduced():
     assert (hardware.lanes, hardware.apart, hardware.spacing) == (4, True, hardware.team)
     assert (software.apart, software.spacing) == (False, 1)
     assert not schedule_for(row_sums(), Limits()).apart
+    for n, apart in ((40, False), (97, True), (20_007, True)):
+        numbers = {"rows": 9, "n": n, "step": n + 2, "first": 0, "period": 1}
+        longest = longest_blocks(of_rows("f32"), numbers)
+        schedule = schedule_for(of_rows("f32"), Limits(), longest)
+        assert (schedule.apart, schedule.lanes) == (apart, 4 if apart else 1), (
+            "warps read one piece"
+        )
     assert not schedule_for(of_rows("bool"), Limits()).apart, "four bools are one word"
