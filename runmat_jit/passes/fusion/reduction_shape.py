@@ -41,8 +41,11 @@ COLUMN_BLOCK = 16
 COLUMN_CELL = 256
 WHOLE_WORDS = frozenset(map(np.dtype, ("float32", "float64", "int32", "int64")))
 """Types of elements that a thread of a GPU loads and stores alone."""
-_ROW_IN_REGISTERS, _VECTOR = 4096, 4
-"""Elements that a workgroup has in registers, whatever their type, and those of a vector."""
+_ROW_IN_REGISTERS, _VECTOR = 1024, 4
+"""Elements of a row of which a GPU kernel takes several iterations, and those of a vector.
+
+Longer rows would fit in registers, too, and gain nothing.
+"""
 _SHORT = 8
 """Fewer elements than this are combined in order, as NumPy does."""
 _ROW_GROUP = 512
