@@ -176,15 +176,16 @@ class DeviceExecutor:
             return None
         if session.unsupported is not None:
             return None
-        if self.places and self._may_win(graph):
+        if self.places and not self._is_the_cpus(graph):
             return None
         return self.compiler.template(graph, scope)
 
-    def _may_win(self, graph: Graph) -> bool:
-        """True if programs of a graph may be a GPU's for some extents: each is placed then."""
-        from runmat_jit.compiler.placement import may_win  # noqa: PLC0415  (see _placed)
+    def _is_the_cpus(self, graph: Graph) -> bool:
+        """True if the CPU's program is chosen for all extents of its scope; else each is placed."""
+        from runmat_jit.compiler.placement import may_win, stays_small  # noqa: PLC0415  (as below)
 
-        return may_win(self.compiler.session, graph)
+        session = self.compiler.session
+        return not may_win(session, graph) or stays_small(session, graph)
 
     @property
     def place(self) -> tuple[str, bool]:

@@ -12,6 +12,7 @@ from runmat_jit.compiler.calibration import Calibration
 from runmat_jit.compiler.host_step import HostArray, HostStep
 from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
+from runmat_jit.core.extent import plain
 from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.work import count_work
 from runmat_jit.ops.product import Product
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from runmat_jit.runtime.gpu import Gpu
     from runmat_jit.runtime.session import Session
 
+_UNSURE = 4.0
+"""By how much the CPU may take longer than its least time."""
 Moved = tuple[list[int], list[int]]
 """Bytes of arrays that go to a device, and of those that come back."""
 
@@ -105,11 +108,31 @@ def may_win(session: Session, graph: Graph) -> bool:
     """
     link = (GPU if session.opened_gpu is None else session.gpu_profile).link
     assert link is not None, "of a device with memory of its own"
-    flops = sum(node.op.flops * int(node.type.size) for node in graph.nodes)
     up, down = map(sum, transfers(graph))
+    return least_us(session, graph) > up / link.upload + down / link.download
+
+
+def stays_small(session: Session, graph: Graph) -> bool:
+    """True if the CPU has computed a graph before a GPU would have begun.
+
+    Of symbolic extents it becomes a condition that no array is larger than so many elements.
+    """
+    opened = session.opened_gpu is not None and session.gpu_profile.measured
+    link = (session.gpu_profile if opened else LARGE_GPU).link
+    assert link is not None, "of a device with memory of its own"
+    begins = link.submission_us + link.waiting_us
+    begins += link.transfers_us(*([0] * len(moved) for moved in transfers(graph)))
+    times = begins / _UNSURE / max(least_us(session, graph), 1e-3)
+    sizes = [node.type.size for node in (*graph.inputs, *graph.nodes)]
+    return times >= 1 and all(size <= int(plain(size) * times) for size in sizes)
+
+
+def least_us(session: Session, graph: Graph) -> float:
+    """Time that the CPU takes at least, in cache or not."""
+    flops = sum(node.op.flops * plain(node.type.size) for node in graph.nodes)
     rate = session.profile.rates["arithmetic8"] / session.profile.threads
-    memory = session.profile.memory_us(2 * (up + down), working_set=math.inf)
-    return flops * rate + memory > up / link.upload + down / link.download
+    moved = 2 * sum(map(sum, transfers(graph)))
+    return flops * rate + session.profile.memory_us(moved, working_set=math.inf)
 
 
 # -- prices ----------------------------------------------------------------------------------------
@@ -173,9 +196,9 @@ def _distinct_nodes(launch: Launch) -> int:
 
 def transfers(graph: Graph) -> Moved:
     """Bytes of the arrays that a graph reads, and of those that it gives or writes."""
-    read = [int(node.type.nbytes) for node in graph.inputs if node.type.shape]
+    read = [plain(node.type.nbytes) for node in graph.inputs if node.type.shape]
     outputs = dict.fromkeys(output.node for output in graph.outputs)
-    return read, [int(node.type.nbytes) for node in outputs]
+    return read, [plain(node.type.nbytes) for node in outputs]
 
 
 def _host_task(step: HostStep) -> HostTask:

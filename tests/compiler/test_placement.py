@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.compiler import placement
 from runmat_jit.core.config import read_config
 from runmat_jit.core.errors import BackendError
 from runmat_jit.plan.profile import CPU, GPU, Bandwidth, Link
@@ -217,3 +218,33 @@ def test_placements_are_logged_by_name(auto, caplog):
     (record,) = caplog.records
     assert record.name == "runmat_jit.placement"
     assert record.message.startswith("placed on cpu: transfers alone would take")
+
+
+# -- other extents -------------------------------------------------------------------------------
+def numbers(size):
+    return np.linspace(0.1, 2.0, size, dtype=np.float32)
+
+
+@pytest.mark.parametrize(("times", "may"), [(1e-3, False), (20.0, True)])
+def test_one_program_serves_small_arrays_of_all_extents(auto, monkeypatch, times, may):
+    ask, answers = placement.may_win, []
+    monkeypatch.setattr(placement, "may_win", lambda *a: answers.append(ask(*a)) or answers[-1])
+    rates = {name: times * rate for name, rate in CPU.rates.items()}
+    auto.__dict__["profile"] = replace(CPU, rates=rates)
+    decorated = runmat.jit(waves)
+    for size in (40, 50, 60, 7, 300, 41):
+        np.testing.assert_allclose(decorated(numbers(size)), waves(numbers(size)), rtol=1e-6)
+    assert decorated.cache_info().misses == 2, "the second one has symbolic extents"
+    assert set(answers) == {may}
+
+
+def test_large_arrays_are_placed_each(card, monkeypatch):
+    late = Link(1e5, 1e5, 50.0, 50.0, 100.0, 100.0, 1.0)
+    profiles(card, CPU, replace(FAST_CARD, link=late))
+    decorated, devices, misses = runmat.jit(waves), [], []
+    for size in (40, 50, 60, 1_000_000, 70, 1_000_001):
+        np.testing.assert_allclose(decorated(numbers(size)), waves(numbers(size)), rtol=1e-5)
+        misses.append(decorated.cache_info().misses)
+        devices += decorated.explain(numbers(size)).devices
+    assert devices == ["cpu", "cpu", "cpu", "gpu", "cpu", "gpu"]
+    assert misses == [1, 2, 2, 3, 3, 4]
