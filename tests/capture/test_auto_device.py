@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.runtime.gpu import might_have_gpu
+from runmat_jit.runtime import session
 from tests.capture.test_gates import hits
 
 
@@ -66,9 +66,9 @@ def printed(x):
     [chain, sorted_chain, softmax, branch, updated, covariance, elements, turns, drawn, printed],
 )
 @pytest.mark.parametrize("sizes", [(40,), (10, 12, 14, 1600)], ids=["one", "several"])
-def test_what_auto_computes_on_the_cpu_takes_the_same_steps(fn, sizes):
-    if len(sizes) > 1 and might_have_gpu():
-        pytest.skip("there may be a card: what each size costs is looked at")
+@pytest.mark.parametrize("card", [False, True], ids=["no card", "maybe a card"])
+def test_what_auto_computes_on_the_cpu_takes_the_same_steps(fn, sizes, card, monkeypatch):
+    monkeypatch.setattr(session, "might_have_gpu", lambda: card)
     assert steps(fn, sizes, "auto") == steps(fn, sizes, "cpu")
 
 
