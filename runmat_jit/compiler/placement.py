@@ -17,7 +17,14 @@ from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.work import count_work
 from runmat_jit.ops.product import Product
 from runmat_jit.plan.argument import NodeBuffer
-from runmat_jit.plan.place import ASKED_FOR, Candidate, Decision, place, worth_opening
+from runmat_jit.plan.place import (
+    ASKED_FOR,
+    CALLS_TO_COME,
+    Candidate,
+    Decision,
+    place,
+    worth_opening,
+)
 from runmat_jit.plan.price import HostTask, Price, Task, price
 from runmat_jit.plan.profile import GPU, LARGE_GPU, Profile
 
@@ -113,15 +120,16 @@ def may_win(session: Session, graph: Graph) -> bool:
 
 
 def stays_small(session: Session, graph: Graph) -> bool:
-    """True if the CPU has computed a graph before a GPU would have begun.
+    """True if the CPU has computed a graph before a GPU would have begun, or is worth opening.
 
     Of symbolic extents it becomes a condition that no array is larger than so many elements.
     """
-    opened = session.opened_gpu is not None and session.gpu_profile.measured
-    link = (session.gpu_profile if opened else LARGE_GPU).link
+    is_open = session.opened_gpu is not None
+    link = (session.gpu_profile if is_open and session.gpu_profile.measured else LARGE_GPU).link
     assert link is not None, "of a device with memory of its own"
     begins = link.submission_us + link.waiting_us
     begins += link.transfers_us(*([0] * len(moved) for moved in transfers(graph)))
+    begins += 0.0 if is_open else link.opening_us / CALLS_TO_COME
     times = begins / _UNSURE / max(least_us(session, graph), 1e-3)
     sizes = [node.type.size for node in (*graph.inputs, *graph.nodes)]
     return times >= 1 and all(size <= int(plain(size) * times) for size in sizes)
