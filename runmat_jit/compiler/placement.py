@@ -15,7 +15,7 @@ from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.extent import plain
 from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.work import count_work
-from runmat_jit.ops.product import Product
+from runmat_jit.ops.product import Product, product_in
 from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.place import (
     ASKED_FOR,
@@ -116,7 +116,8 @@ def may_win(session: Session, graph: Graph) -> bool:
     link = (GPU if session.opened_gpu is None else session.gpu_profile).link
     assert link is not None, "of a device with memory of its own"
     up, down = map(sum, transfers(graph))
-    return least_us(session, graph) > up / link.upload + down / link.download
+    moving = up / link.upload + down / link.download
+    return least_us(session, graph) > moving or products_us(session, graph) > 0.0
 
 
 def stays_small(session: Session, graph: Graph) -> bool:
@@ -130,17 +131,31 @@ def stays_small(session: Session, graph: Graph) -> bool:
     begins = link.submission_us + link.waiting_us
     begins += link.transfers_us(*([0] * len(moved) for moved in transfers(graph)))
     begins += 0.0 if is_open else link.opening_us / CALLS_TO_COME
-    times = begins / _UNSURE / max(least_us(session, graph), 1e-3)
+    products = products_us(session, graph)
+    times = begins / _UNSURE / max(least_us(session, graph) + products, 1e-3)
+    if products:  # of matrices with n times the elements they take n ** 1.5 times as long
+        times **= 2 / 3
     sizes = [node.type.size for node in (*graph.inputs, *graph.nodes)]
     return times >= 1 and all(size <= int(plain(size) * times) for size in sizes)
 
 
 def least_us(session: Session, graph: Graph) -> float:
-    """Time that the CPU takes at least, in cache or not."""
+    """Time that the CPU takes at least, in cache or not, but for products."""
     flops = sum(node.op.flops * plain(node.type.size) for node in graph.nodes)
     rate = session.profile.rates["arithmetic8"] / session.profile.threads
     moved = 2 * sum(map(sum, transfers(graph)))
     return flops * rate + session.profile.memory_us(moved, working_set=math.inf)
+
+
+def products_us(session: Session, graph: Graph) -> float:
+    """Time that the CPU takes for the products of a graph."""
+    total = 0.0
+    for node in graph.nodes:
+        if product_in(node.params) is not None:
+            terms = plain(node.args[0].type.shape[-1])
+            flops, double = 2.0 * plain(node.type.size) * terms, node.type.dtype != np.float32
+            total += session.profile.products_us(flops, double=double)
+    return total
 
 
 # -- prices ----------------------------------------------------------------------------------------

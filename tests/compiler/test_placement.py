@@ -12,7 +12,7 @@ import runmat_jit as runmat
 from runmat_jit.compiler import placement
 from runmat_jit.core.config import read_config
 from runmat_jit.core.errors import BackendError
-from runmat_jit.plan.profile import CPU, GPU, Bandwidth, Link
+from runmat_jit.plan.profile import CPU, GPU, Bandwidth, Link, Products
 from runmat_jit.runtime import session as sessions
 from runmat_jit.runtime.session import Session, current_session, use_session
 
@@ -238,13 +238,18 @@ def test_one_program_serves_small_arrays_of_all_extents(auto, monkeypatch, times
     assert set(answers) == {may}
 
 
-def test_large_arrays_are_placed_each(card, monkeypatch):
+@pytest.mark.parametrize(
+    ("fn", "large"), [(waves, 1_000_000), (product, 200)], ids=["waves", "product"]
+)
+def test_large_arrays_are_placed_each(card, fn, large):
     late = Link(1e5, 1e5, 50.0, 50.0, 100.0, 100.0, 1.0)
-    profiles(card, CPU, replace(FAST_CARD, link=late))
-    decorated, devices, misses = runmat.jit(waves), [], []
-    for size in (40, 50, 60, 1_000_000, 70, 1_000_001):
-        np.testing.assert_allclose(decorated(numbers(size)), waves(numbers(size)), rtol=1e-5)
+    multiplies_slowly = replace(CPU, products=(Products(float(1 << 62), 1500.0, 1500.0),))
+    profiles(card, multiplies_slowly, replace(FAST_CARD, link=late))
+    decorated, devices, misses = runmat.jit(fn), [], []
+    for size in (20, 24, 30, large, 18, large + 1):
+        x = numbers(size) if fn is waves else numbers(size * size).reshape(size, size)
+        np.testing.assert_allclose(decorated(x), fn(x), rtol=1e-5)
         misses.append(decorated.cache_info().misses)
-        devices += decorated.explain(numbers(size)).devices
+        devices += decorated.explain(x).devices
     assert devices == ["cpu", "cpu", "cpu", "gpu", "cpu", "gpu"]
     assert misses == [1, 2, 2, 3, 3, 4]
