@@ -181,8 +181,8 @@ class DeviceExecutor:
         return self.compiler.template(graph, scope)
 
     def _is_the_cpus(self, graph: Graph) -> bool:
-        """True if the CPU's program is chosen for all extents of its scope; else each is placed."""
-        from runmat_jit.compiler.placement import may_win, stays_small  # noqa: PLC0415  (as below)
+        """True if the CPU runs a graph for all extents of its scope; otherwise each is placed."""
+        from runmat_jit.compiler.placement import may_win, stays_small  # noqa: PLC0415  (only here)
 
         session = self.compiler.session
         return not may_win(session, graph) or stays_small(session, graph)

@@ -128,7 +128,7 @@ class GpuProgram:
                     memory[numbers[node]] = downloaded(device, arrays[node], node, order)
                 elif id(target) in given or not target.transpose(order).flags.c_contiguous:
                     target[...] = downloaded(device, arrays[node], node, order)
-                else:  # at once; inputs, above, stay as they are where a copy fails
+                else:  # not into inputs: if a copy fails, the CPU computes from them again
                     device.download(arrays[node], target.transpose(order).reshape(-1))
         finally:
             device.free(reversed(own))  # the next call gets the same ones

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runmat_jit.runtime.session import Session
 
 _UNSURE = 4.0
-"""By how much the CPU may take longer than its least time."""
+"""Factor by which the CPU may exceed its least time."""
 Moved = tuple[list[int], list[int]]
 """Bytes of arrays that go to a device, and of those that come back."""
 
@@ -121,9 +121,9 @@ def may_win(session: Session, graph: Graph) -> bool:
 
 
 def stays_small(session: Session, graph: Graph) -> bool:
-    """True if the CPU has computed a graph before a GPU would have begun, or is worth opening.
+    """True if the CPU computes a graph in less time than a GPU needs to begin, or to be opened.
 
-    Of symbolic extents it becomes a condition that no array is larger than so many elements.
+    With symbolic extents this adds conditions: each array has at most a certain number of elements.
     """
     is_open = session.opened_gpu is not None
     link = (session.gpu_profile if is_open and session.gpu_profile.measured else LARGE_GPU).link
@@ -140,7 +140,7 @@ def stays_small(session: Session, graph: Graph) -> bool:
 
 
 def least_us(session: Session, graph: Graph) -> float:
-    """Time that the CPU takes at least, in cache or not, but for products."""
+    """Least time of a graph on the CPU, without matrix products."""
     flops = sum(node.op.flops * plain(node.type.size) for node in graph.nodes)
     rate = session.profile.rates["arithmetic8"] / session.profile.threads
     moved = 2 * sum(map(sum, transfers(graph)))
@@ -148,7 +148,7 @@ def least_us(session: Session, graph: Graph) -> float:
 
 
 def products_us(session: Session, graph: Graph) -> float:
-    """Time that the CPU takes for the products of a graph."""
+    """Time of the matrix products of a graph on the CPU."""
     total = 0.0
     for node in graph.nodes:
         if product_in(node.params) is not None:

@@ -64,7 +64,7 @@ def _note_count(printer: Printer, instruction: Instruction) -> None:
 
 
 def _quotient_or_rest(printer: Printer, instruction: Instruction) -> str:
-    """A division of whole numbers; no ``%``, which Vulkan leaves undefined below zero."""
+    """Integer quotient or remainder; without ``%``, which Vulkan leaves undefined below zero."""
     a, b = printer.operands(instruction)
     return f"{a} / {b}" if instruction.op == "sdiv" else f"{a} - {a} / {b} * {b}"
 

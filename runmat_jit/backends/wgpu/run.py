@@ -278,13 +278,16 @@ class WgpuRunner:
         return [self._step(run, form) for key, run in keyed for form in self._forms_of(key, run)]
 
     def _compile_together(self, runs: Mapping[object, KernelRun]) -> None:
-        """Make the forms of several runs in threads: a driver takes long over each shader."""
+        """Compile the shaders of several runs in parallel: a driver takes up to a second for each.
+
+        Where no thread can be started, whoever needs a shader compiles it.
+        """
         if len(runs) < 2:
             return
         with ThreadPoolExecutor(_MOST_COMPILING) as pool:
             try:
                 made = [pool.submit(self._forms_of, key, run) for key, run in runs.items()]
-            except RuntimeError:  # Python ends, and starts no threads
+            except RuntimeError:  # there are too many threads, or Python ends
                 return
             for each in made:
                 each.result()
@@ -392,7 +395,7 @@ def _shared(kernel: Kernel, arrays: Mapping[str, DeviceArray]) -> frozenset[str]
 
 
 def _key(run: KernelRun) -> tuple[object, ...]:
-    """What the forms of a run depend on."""
+    """Return the key by which the forms of a run are found: kernel, extents, array layouts."""
     first: dict[int, int] = {}
     places = tuple(
         [

@@ -188,7 +188,9 @@ class Transfers:
         parts = [slice(at, at + share) for at in range(0, source.size, share)]
         try:
             copies = [self._threads.submit(np.copyto, target[part], source[part]) for part in parts]
-        except RuntimeError:  # Python ends, and starts no threads
+        except RuntimeError:  # no thread can be started: there are too many, or Python ends
+            self._threads.shutdown(cancel_futures=True)  # copies that wait would come too late
+            self._threads = None
             np.copyto(target, source)
             return
         try:

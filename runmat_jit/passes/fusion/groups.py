@@ -33,9 +33,9 @@ MOST_COPIES = 2048
 """The same where threads of a GPU have rows or columns in registers: each of a thread's elements
 has code of its own, also in iterations of a loop."""
 ENOUGH_NODES, ENOUGH_COPIES = 80, 1280
-"""With so many nodes, or copies of them, such a kernel begins no iteration more."""
+"""A kernel with this many nodes, or copies of them, takes no further iteration of a loop."""
 ENOUGH_FLOPS, ENOUGH_FLOPS_OF_COPIES = 1000.0, 2500.0
-"""The same of the operations in them."""
+"""Likewise for floating-point operations: of the nodes, and of all their copies."""
 MOST_FLOPS = 1500.0
 """Together with the operations they bound the time that a kernel takes to compile."""
 MOST_READS = 24

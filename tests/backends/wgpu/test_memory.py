@@ -1,5 +1,8 @@
 """Oracle: NumPy's own copies."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -123,6 +126,30 @@ def test_the_memory_of_an_array_holds_every_element_at_its_stride(shape, steps, 
 def test_adapters_are_listed_with_real_ones_first():
     found = [adapter.info.software for adapter in adapters()]
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize("started", [0, 1])
+def test_copies_are_whole_where_no_further_thread_starts(gpu, monkeypatch, started):
+    memory, start, begun = DeviceMemory(gpu.backend.device), threading.Thread.start, []
+    if memory.transfers is None:
+        pytest.skip("nothing is submitted natively here")
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+
+    def start_some(thread):
+        begun.append(thread)
+        if len(begun) > started:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    x = np.random.default_rng(0).random(PIECE // 4, dtype=np.float32)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start_some)
+        array = memory.upload(x)
+        assert np.array_equal(memory.download(array), x)
+    assert begun
+    assert np.array_equal(memory.download(memory.upload(-x)), -x)
+    assert np.array_equal(memory.download(array), x), "no copy of before comes late"
+    memory.clear()
 
 
 @pytest.mark.parametrize("kinds", [(True,), (False,), (True, False)])

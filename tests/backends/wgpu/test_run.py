@@ -196,6 +196,25 @@ def test_numbers_of_lanes_are_divided(period, begin, op):
     assert "%" not in runner().backend.source(kernel), "Vulkan leaves it undefined below zero"
 
 
+def doubles_and_sums(running):
+    """Run a batch of two kernels, one of them twice; check what it stores."""
+    memory = running.backend.memory
+    x, y, sums = (memory.upload(np.ones(60, np.float32)) for _ in range(3))
+    double = KernelRun(doubled(), {"x": x, "out": y, "n": 60}, (0, 60))
+    add = KernelRun(row_sums(), {"x": y, "out": sums, "rows": 3, "n": 20, "step": 20}, (0, 3))
+    running.run([double, add, double])
+    assert memory.download(sums)[:3].tolist() == [40, 40, 40]
+    assert running.backend.compiles == 2
+
+
+def test_shaders_are_compiled_where_no_thread_starts(monkeypatch):
+    def fail(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    doubles_and_sums(WgpuRunner(WgpuBackend(device(), EMULATED)))
+
+
 def test_shaders_of_a_batch_are_compiled_at_once(monkeypatch):
     running = WgpuRunner(WgpuBackend(device(), EMULATED))
     meeting, compile_one = threading.Barrier(2), WgpuBackend._compile
@@ -205,13 +224,7 @@ def test_shaders_of_a_batch_are_compiled_at_once(monkeypatch):
         return compile_one(self, *args)
 
     monkeypatch.setattr(WgpuBackend, "_compile", compile_beside_another)
-    memory = running.backend.memory
-    x, y, sums = (memory.upload(np.ones(60, np.float32)) for _ in range(3))
-    double = KernelRun(doubled(), {"x": x, "out": y, "n": 60}, (0, 60))
-    add = KernelRun(row_sums(), {"x": y, "out": sums, "rows": 3, "n": 20, "step": 20}, (0, 3))
-    running.run([double, add, double])
-    assert memory.download(sums)[:3].tolist() == [40, 40, 40]
-    assert running.backend.compiles == 2
+    doubles_and_sums(running)
 
 
 def test_checked_shaders_give_the_same_results():
