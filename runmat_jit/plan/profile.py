@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "Bandwidth", "Products")
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the text form: to be raised where the meaning of a number changes."""
 _LEAST_US: Final = 1e-6
 """Of an iteration, so that one that computes nothing has a limit, too."""
@@ -212,12 +212,12 @@ def shipped_cpu(threads: int) -> Profile:
 
 TUNING: Final = Tuning(
     {
-        "128x256x8": Pace(218.0, 150.0),
-        "128x128x8": Pace(134.0, 160.0),
-        "256x64x8": Pace(200.0, 262.0),
-        "128x64x8": Pace(120.0, 308.0),
-        "64x64x16": Pace(50.0, 214.0),
-        "32x64x16": Pace(35.0, 263.0),
+        "128x256x8": Pace(200.0, 118.0),
+        "128x128x8": Pace(138.0, 125.0),
+        "256x64x8": Pace(128.0, 125.0),
+        "128x64x8": Pace(73.0, 150.0),
+        "64x64x8": Pace(42.0, 151.0),
+        "32x64x16": Pace(28.0, 158.0),
     },
     1 << 16,
 )
@@ -302,6 +302,8 @@ def from_dict(given: object) -> Profile:
         raise ValueError("no profile of a device: a number is not positive and finite")
     if set(found.rates) != set(CPU.rates) or found.threads < 1:
         raise ValueError("no profile of a device: other classes of instructions")
+    if found.tuning is not None and set(found.tuning.tiles) != set(TUNING.tiles):
+        raise ValueError("no profile of a device: other tiles of products")
     for tiers in (found.bandwidth, found.products):
         sizes = [tier.up_to for tier in tiers]
         if not sizes or sizes != sorted(set(sizes)):

@@ -12,6 +12,7 @@ from runmat_jit.plan.profile import (
     CPU,
     GPU,
     MEMORY,
+    TUNING,
     Bandwidth,
     Link,
     Pace,
@@ -39,7 +40,8 @@ def profiles(draw):
     rates = {name: draw(positive) for name in CPU.rates}
     products = (Products(float(MEMORY), draw(positive), draw(positive)),)
     link = draw(st.none() | st.builds(Link, *(positive,) * 7))
-    paces = st.dictionaries(st.text("0123456789x"), st.builds(Pace, positive, positive))
+    pace = st.builds(Pace, positive, positive)
+    paces = st.fixed_dictionaries(dict.fromkeys(TUNING.tiles, pace))
     tuning = draw(st.none() | st.builds(Tuning, paces, st.integers(1, 1 << 30)))
     launch_us, wake_us = draw(positive), draw(positive)
     return Profile("x", threads, tiers, rates, products, launch_us, wake_us, link, tuning)
@@ -60,7 +62,8 @@ def test_a_profile_reads_back_from_its_text(profile):
         {**to_dict(CPU), "threads": 0},
         {**to_dict(GPU), "tuning": {}},
         {**to_dict(GPU), "tuning": {"tiles": {"1x1": [0.0, 1.0]}, "column_threads": 1}},
-        {**to_dict(GPU), "tuning": {"tiles": {}, "column_threads": 0}},
+        {**to_dict(GPU), "tuning": {"tiles": to_dict(GPU)["tuning"]["tiles"], "column_threads": 0}},
+        {**to_dict(GPU), "tuning": {"tiles": {"1x1": [1.0, 1.0]}, "column_threads": 1}},
         {**to_dict(CPU), "bandwidth": []},
         {**to_dict(CPU), "bandwidth": [[2, 1.0, 1.0], [1, 1.0, 1.0]]},
         {**to_dict(CPU), "bandwidth": [[1, 1.0]]},

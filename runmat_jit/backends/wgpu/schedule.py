@@ -96,7 +96,7 @@ TILES = (
     Tile(128, 128, 8, 8, 8),
     Tile(256, 64, 8, 16, 8),
     Tile(128, 64, 8, 8, 8),
-    Tile(64, 64, 16, 4, 8),
+    Tile(64, 64, 8, 8, 4),
     Tile(32, 64, 16, 4, 4),
 )
 """From the one that reads least for what it computes."""

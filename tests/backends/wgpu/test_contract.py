@@ -17,6 +17,7 @@ from runmat_jit.backends.wgpu.schedule import (
 from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.verify_kernel import verify_kernel
+from runmat_jit.plan.profile import TUNING
 from tests.backends.wgpu.shaders import runner
 
 pytestmark = pytest.mark.usefixtures("adapter")
@@ -98,6 +99,17 @@ def test_products_are_exact_for_all_tiles_layouts_and_extents(dtype, tile, layou
         assert np.array_equal(arguments["out"], wanted), extents
 
 
+@pytest.mark.parametrize(("lanes", "tiles"), [(4, TILES), (2, WIDE_TILES)])
+def test_all_threads_of_a_tile_read_as_much(lanes, tiles):
+    for tile in tiles:
+        for side in (tile.rows, tile.columns):
+            assert side * tile.terms % (lanes * tile.threads) == 0, tile
+
+
+def test_shipped_paces_are_those_of_the_tiles():
+    assert set(TUNING.tiles) == {tile.name for tile in TILES}
+
+
 def computed(kernel, arguments, schedule=None, using=None, origin=0):
     using = using or runner()
     memory = using.backend.memory
@@ -170,7 +182,7 @@ def test_tiles_fit_the_device_and_keep_it_busy(kibibytes, extents):
     ("extents", "cells", "side"),
     [
         ((4096, 4096), 1, (128, 256)),
-        ((512, 64), 512, (256, 64)),
+        ((512, 64), 512, (128, 64)),
         ((64, 512), 512, (64, 64)),
         ((1024, 1024), 1, (64, 64)),
         ((512, 200), 512, (128, 256)),
