@@ -30,12 +30,12 @@ ALIGNMENT = 256
 
 
 class DeviceLost(BackendError):  # noqa: N818 - the name that WebGPU gives this event
-    """The device is gone: what it held is lost, and another device must be made."""
+    """The device is lost, with the contents of its buffers; another one must be created."""
 
 
 @frozen
 class AdapterInfo:
-    """What an adapter says about itself; ``software`` ones compute on the CPU."""
+    """Description of an adapter, as it reports it; a ``software`` adapter computes on the CPU."""
 
     name: str
     vendor: str
@@ -47,7 +47,7 @@ class AdapterInfo:
 
     @property
     def key(self) -> str:
-        """What identifies the adapter and its driver's version."""
+        """Cache key of the adapter and its driver's version."""
         return f"{self.vendor}; {self.name}; {self.driver}; {self.backend}"
 
     @property
@@ -98,14 +98,14 @@ def describe(handle: Any) -> AdapterInfo:
 
 
 def _count_nothing(_event: str, _amount: int) -> None:
-    """Where nobody wants to know."""
+    """Count nothing: the default of :class:`Device`."""
 
 
 class Device:
     """A device with all limits of its adapter, and the features that kernels may use.
 
-    ``count`` is told of pipelines, bind groups and submissions. ``lost`` is set by whoever got
-    :class:`DeviceLost`: nothing works any more.
+    ``count`` is called for pipelines, bind groups and submissions. ``lost`` is set by the caller
+    that got :class:`DeviceLost`: the device is unusable from then on.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -160,7 +160,7 @@ class Device:
 
     @property
     def limits(self) -> Limits:
-        """What schedules depend on."""
+        """Limits that schedules depend on."""
         limits = self.info.limits
         threads = min(
             limits["max-compute-invocations-per-workgroup"], limits["max-compute-workgroup-size-x"]

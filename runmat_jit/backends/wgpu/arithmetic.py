@@ -1,4 +1,4 @@
-"""What a shader must do so that its floats mean what the kernel says.
+"""Protection of float operations in shaders against the freedoms of WGSL.
 
 WGSL gives no float operation a meaning of its own: drivers may reassociate, contract, fold
 constants through operations, ignore the sign of zero, and assume that nothing is infinite or NaN.
@@ -31,7 +31,7 @@ GUARDS: tuple[Guard, ...] = ("none", "fma", "sums", "or")
 
 @frozen
 class Arithmetic:
-    """How the float operations of one shader are printed.
+    """Printing rules for the float operations of one shader.
 
     ``emulate_fma`` holds the types whose ``fma`` the adapter splits into two roundings;
     ``correct`` holds (operation, type) pairs, of ``div`` and ``sqrt``, that it rounds wrongly, and
@@ -60,6 +60,6 @@ class Arithmetic:
     """What does for shaders of one float type alone; ``guard`` does for all."""
 
     def of(self, kinds: Collection[str]) -> Arithmetic:
-        """How a shader is printed that computes with these float types."""
+        """Printing rules for a shader that uses these float types."""
         guards = [guard for kind, guard in self.guards if kind in kinds]
         return replace(self, guard=max(guards, key=GUARDS.index)) if guards else self

@@ -67,10 +67,10 @@ class WgpuBackend:
     Args:
         device: Where kernels run.
         arithmetic: What the device's floats need; by default the strongest protection.
-        refuse: Why a kernel is not to run there, as the end of a sentence, None where it may:
-            what its floats would be is not what was promised. By default all may.
+        refuse: Returns why a kernel must not run on the device, as the end of a sentence, because
+            its floats would break a promise; None if it may run. By default all kernels may.
         trusted: Whether shaders run without bounds checks and counters of loops. Kernels are
-            proven to need neither; tests run both ways.
+            proven to need neither; tests run with and without.
 
     """
 
@@ -169,7 +169,7 @@ class WgpuBackend:
 
 
 def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
-    """Why an adapter cannot run a kernel, as the beginning of a sentence; None where it can."""
+    """Reason for which an adapter cannot run a kernel, a sentence's begin; None if it can."""
     kinds = types_of(kernel)
     for parameter in kernel.parameters:
         kinds.add(parameter.type if isinstance(parameter, Scalar) else parameter.element)

@@ -32,7 +32,7 @@ _ENDS = np.resize(np.array([np.inf, -np.inf, np.nan, 200.0, -200.0, 0.0, 1.0], n
 
 
 def builtin_errors(device: Device) -> dict[str, float]:
-    """The largest error of each function in units in the last place."""
+    """The largest error of each function in ULP."""
     memory = DeviceMemory(device)
     found = {}
     for name, (numpy, (low, high)) in _FUNCTIONS.items():

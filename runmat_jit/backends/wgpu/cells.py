@@ -1,4 +1,4 @@
-"""What the cells of a ``grid`` ask of a workgroup: barriers, and control flow around them.
+"""Barriers that the cells of a ``grid`` need, and the control flow around them.
 
 A barrier is for all threads of a workgroup. Where control flow depends on the cell, the cells of
 one workgroup may disagree about reaching it: such a kernel gets a workgroup for each cell.

@@ -1,4 +1,4 @@
-"""What is known of a kernel's arguments when its shader is printed: part of a shader's key."""
+"""Facts about a kernel's arguments that its shader relies on; part of the shader's key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the floats of an adapter do, and how its shaders are printed for that."""
+"""Results of the float tests of an adapter, and the printing rules that follow from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVERY = frozenset({"div", "sqrt", "fma"})
 
 @frozen
 class FloatFindings:
-    """What holds for one float type.
+    """Results of the tests of one float type.
 
     ``guard`` is the weakest under which every identity holds and functions have the CPU's bits,
     ``accurate_guard`` the weakest under which formulas and functions are accurate and what is
@@ -39,9 +39,9 @@ class FloatFindings:
 
 @frozen
 class Findings:
-    """What an adapter does, by float type, and the errors of its built-in functions.
+    """Results of all tests by float type, and the errors of the adapter's built-in functions.
 
-    ``builtins`` holds the largest error of each float32 function in units in the last place, on
+    ``builtins`` holds the largest error of each float32 function in ULP, on
     the range to which our own range reduction brings its argument.
     """
 
@@ -49,7 +49,7 @@ class Findings:
     builtins: Mapping[str, float]
 
     def arithmetic(self, *, reproducible: bool) -> Arithmetic:
-        """What makes shaders as accurate as rows promise, or as reproducible as can be had."""
+        """Rules for shaders as accurate as operations promise, or as reproducible as possible."""
         guards = {
             kind: (found.guard if reproducible else found.accurate_guard) or GUARDS[-1]
             for kind, found in self.floats.items()
@@ -110,7 +110,7 @@ class Findings:
         return None
 
     def inaccurate(self, kind: str) -> str | None:
-        """Why functions of a type are less accurate than their rows say; None where they are."""
+        """Reason why functions of a type are less accurate than promised; None if none is."""
         found, name = self.floats.get(kind), FLOAT_NAMES[kind]
         if found is None:
             return f"it has no {name}"

@@ -31,7 +31,7 @@ _COUNT = 1024
 class Formula:
     """A formula as kernel code and in NumPy, of ordinary, small and special numbers.
 
-    Results may be off by ``units`` in the last place; 0: they have the wanted bits.
+    Results may be off by ``units`` ULP; 0: they must be equal bit by bit.
     """
 
     build: Callable[..., Value]

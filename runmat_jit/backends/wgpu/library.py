@@ -1,6 +1,6 @@
-"""Functions of shaders: what WGSL lacks, or does not promise, as text for vectors and scalars.
+"""Library of WGSL functions that the language lacks or does not specify exactly.
 
-In the text, F I U B stand for the vector types of floats, signed and unsigned integers of their
+In the source, F I U B stand for the vector types of floats, signed and unsigned integers of their
 width, and bools; W for that of 32-bit words; D L X for float64 and its integers; S for one float.
 """
 
@@ -13,7 +13,7 @@ from runmat_jit.core.frozen import frozen
 
 @frozen
 class LibraryFunction:
-    """Text of a function, and the names of those it calls, of the same type and width."""
+    """WGSL source of a function, and the names of the library functions that it calls."""
 
     text: str
     needs: tuple[str, ...] = ()

@@ -72,8 +72,8 @@ class _Block:
 class DeviceMemory:
     """Buffers of one device; freed ones are kept, since a driver takes its time to make large ones.
 
-    Whoever gets memory gives it back: what is handed out is held here too. Were it not, a buffer in
-    a reference cycle would be released by its own finalizer beside the one that gives it back.
+    Callers return the memory that they take. It is referenced from here, too: otherwise a buffer in
+    a reference cycle would be released by its own finalizer and returned by its owner's.
 
     ``used_nbytes`` are handed out, ``kept_nbytes`` are free. Kept is what was freed last: no more
     than was ever in use at once, and nothing that many allocations have passed by.
@@ -228,7 +228,7 @@ class DeviceMemory:
             self._destroy(given_up)
 
     def _take_back(self, array: DeviceArray) -> None:
-        """Keep a buffer for the next who wants one of its size; the lock is held."""
+        """Return a buffer to the pool; the caller has the lock."""
         block = self._handed_out.pop(id(array.buffer))
         block.freed, nbytes = self._allocations, block.nbytes
         self.used_nbytes -= nbytes
@@ -257,7 +257,7 @@ class DeviceMemory:
             buffer.destroy()
 
     def _taken(self, nbytes: int) -> _Block | None:
-        """The buffer of a size that was made first, no longer kept; the lock is held.
+        """Take the oldest buffer of a size from the pool; the caller has the lock.
 
         Calls that are alike get the same ones, which are bound already.
         """
@@ -272,7 +272,7 @@ class DeviceMemory:
         return found
 
     def _given_up(self) -> list[Any]:
-        """Buffers that are too much or too old, no longer kept; the lock is held."""
+        """Take buffers beyond the limit or the age from the pool; the caller has the lock."""
         if self.kept_nbytes <= self.keep_nbytes:
             return []
         most = max(self.keep_nbytes, self.most_nbytes - self.used_nbytes)
@@ -292,7 +292,7 @@ class DeviceMemory:
         return found
 
     def _create_or_make_room(self, nbytes: int) -> Any:
-        """A new buffer; what is kept is given back where there is no room beside it."""
+        """Create a buffer; if the device is out of memory, release the pool and try again."""
         try:
             return self._create(nbytes)
         except BackendError:

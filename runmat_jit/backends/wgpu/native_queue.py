@@ -267,7 +267,7 @@ class NativeQueue:
         return failed or late
 
     def _told(self, function: Callable[..., Any], *given: Any) -> tuple[str | None, Any]:
-        """What wgpu says went wrong in a native function, and what that has given."""
+        """Error of a native function: wgpu's message, and the function's result."""
         self._errors.capture("runmat")
         try:
             found = function(self._at, *given)
@@ -283,7 +283,7 @@ class NativeQueue:
         return ctypes.c_int64.from_buffer(self._state, OFFSETS[name])
 
     def _address(self, handle: Any) -> int:
-        """Of the native object behind wgpu-py's."""
+        """Address of the native object behind one of wgpu-py."""
         return int(self._cast("intptr_t", handle._internal))
 
 
@@ -310,7 +310,7 @@ class Slots:
 
 
 class _ErrorSlot:
-    """Where wgpu-py leaves errors of the thread: native code sees at once that there is one."""
+    """Slot in which wgpu-py leaves the thread's last error; native code tests it."""
 
     name = "runmat"
     type: str | None = None
@@ -363,7 +363,7 @@ def _symbols(library: ctypes.CDLL) -> dict[str, int]:
 
 
 def _taken_lock() -> int:
-    """A lock that is held, for the thread to sleep on; never freed."""
+    """Create an acquired lock on which the thread sleeps; it is never freed."""
     lock: int | None = _ALLOCATE_LOCK()
     if lock is None:
         raise MemoryError("no memory for a lock of the native queue")

@@ -1,4 +1,4 @@
-"""LLVM text of the native queue: what encodes and submits dispatches, and the ring they wait in.
+"""LLVM IR of the native queue: it encodes and submits dispatches, which wait in a ring.
 
 The state is words of 64 bits. ``head`` counts what was put into the ring, ``done`` what the thread
 has taken out, submitted and forgotten; both only grow. A thread that finds nothing spins for a

@@ -1,4 +1,4 @@
-"""True if kernels tell of floating-point events, and kernels for callers who do not ask."""
+"""Floating-point events in kernels: a test for them, and kernels without."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runmat_jit.kernel.walk import every_instruction
 
 
 def has_notes(kernel: Kernel) -> bool:
-    """True if a kernel may tell of floating-point events."""
+    """True if a kernel may report floating-point events."""
     return any(instruction.op == "note" for instruction in every_instruction(kernel.body))
 
 

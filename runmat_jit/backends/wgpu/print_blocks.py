@@ -45,7 +45,7 @@ def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
 
 
 def _print_tiles(printer: Printer, grid: Instruction) -> None:
-    """Which tile of which product a workgroup has: ``cell``, ``first_row`` and ``first_column``."""
+    """Print the tile of a workgroup: ``cell``, ``first_row`` and ``first_column``."""
     tile = printer.schedule.tile
     contract = contract_of(grid)
     assert tile is not None, "the schedule of a contraction has a tile"
@@ -192,6 +192,6 @@ def assign(printer: Printer, names: list[str], yields: list[str]) -> None:
 
 
 def bind_results(printer: Printer, instruction: Instruction, names: list[str]) -> None:
-    """What the variables hold now, under names that later loops do not change."""
+    """Bind results to the present values of variables, which later loops may change."""
     for value, name in zip(instruction.results, names, strict=True):
         printer.bind(value, name)

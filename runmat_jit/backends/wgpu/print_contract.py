@@ -1,9 +1,9 @@
-"""Printing of ``contract``: a workgroup computes a tile of the product, each thread a part of it.
+"""Print ``contract``: a workgroup computes a tile of the product, each thread a block of sums.
 
-Both matrices come to workgroup memory a slice of terms at a time, the next slice while the present
-one is multiplied. There they lie in vectors along rows and along columns, whatever their steps are
-in memory. A thread has vectors of rows and of columns that lie a warp's width apart, so that the
-vectors which a warp reads together are neighbors.
+Slices of both matrices, of some terms each, are copied to workgroup memory; the next slice is
+loaded while the present one is multiplied (double buffering). In workgroup memory the left matrix
+is stored as vectors of rows and the right one as vectors of columns, whatever their strides are.
+The vectors of a thread are a warp's width apart, so that a warp reads neighboring vectors.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from runmat_jit.kernel.ir import Buffer, Instruction, Value
 
 @frozen
 class _Side:
-    """A matrix, of ``free`` rows or columns: names of numbers, and how its tile is read.
+    """One operand, of which a tile has ``free`` rows or columns: shader names and access pattern.
 
-    ``along_terms``: neighbors in memory are terms, so that what one read gives is laid across.
-    ``fills``: rows or columns fill tiles; ``fills_slices``: terms do slices.
+    ``along_terms``: the terms are contiguous, so a loaded vector is transposed when it is stored.
+    ``fills``: the extent is a multiple of the tile's; ``fills_slices``: so are the terms.
     """
 
     letter: str
@@ -39,7 +39,7 @@ class _Side:
 
 
 def print_contract(printer: Printer, instruction: Instruction, body: Body) -> None:
-    """The product of a tile, and what the block makes of it."""
+    """Print the product of a tile, then the block (the epilogue)."""
     tile, block = printer.schedule.tile, block_of(instruction)
     assert tile is not None, "the schedule of a contraction has a tile"
     left, right = _sides(printer, instruction, tile)
@@ -69,7 +69,7 @@ def print_contract(printer: Printer, instruction: Instruction, body: Body) -> No
 
 
 def _sides(printer: Printer, instruction: Instruction, tile: Tile) -> tuple[_Side, _Side]:
-    """The matrices; a step of one is that of neighbors."""
+    """Describe both operands; an axis is contiguous where its step is one."""
     rows, columns, terms, *places = instruction.args
     views, found = printer.views, []
     fills_slices = terms.number in views.slices and SLICE % tile.terms == 0
@@ -96,7 +96,7 @@ def _sides(printer: Printer, instruction: Instruction, tile: Tile) -> tuple[_Sid
 
 
 def _print_places(printer: Printer, tile: Tile) -> None:
-    """Where the vectors of a thread are in the tile: ``row_at`` and ``column_at``."""
+    """Print the first vectors of a thread in the tile: ``row_at`` and ``column_at``."""
     lanes, down, across = printer.lanes, *tile.warp
     warps = tile.columns // (tile.column_vectors(lanes) * across * lanes)
     row_vectors = tile.row_vectors(lanes)
@@ -110,14 +110,14 @@ def _print_places(printer: Printer, tile: Tile) -> None:
 
 
 class _Slices:
-    """The slices of one matrix: what a thread reads of each, and where it puts it."""
+    """Printer of one operand's slices: the loads of a thread and their stores."""
 
     def __init__(self, printer: Printer, side: _Side, tile: Tile, terms: str, vector: str) -> None:
         self.printer, self.side, self.tile = printer, side, tile
         self.terms, self.vector = terms, vector
         lanes = printer.lanes
         self.pitch = side.free // lanes + 1
-        """Vectors from a term to the next: one more than there are, for the banks of the memory."""
+        """Vectors from one term to the next; one is padding, against bank conflicts."""
         self.size = tile.terms * self.pitch
         self.shared = f"tile_{side.letter}"
         printer.own_shared[self.shared] = f"array<{vector}, {2 * self.size}>"
@@ -133,11 +133,11 @@ class _Slices:
             self._print_starts(read)
 
     def name(self, what: str, read: int) -> str:
-        """The name of something of one of the thread's reads."""
+        """Shader name of a variable of the thread's n-th load."""
         return f"{self.side.letter}_{what}{read}"
 
     def _print_starts(self, read: int) -> None:
-        """Where the rows or columns of a read begin; those beyond the matrix repeat its last."""
+        """Print the base index of a load; rows or columns beyond the matrix repeat its last."""
         printer, side = self.printer, self.side
         at = f"{side.first} + {self.name('free', read)}"
         step = printer.uniform(side.step)
@@ -158,7 +158,7 @@ class _Slices:
         )
 
     def fetch(self, term: str) -> None:
-        """Read what the thread puts down of the slice that begins at a term; zeros beyond it."""
+        """Load the thread's part of the slice that begins at a term; zeros beyond the terms."""
         printer, side, lanes = self.printer, self.side, self.printer.lanes
         memory = printer.memory[side.buffer.name].name
         step = printer.uniform(side.term_step)
@@ -186,7 +186,7 @@ class _Slices:
             printer.line(f"{self.name('next', read)} = select({self.vector}(), {value}, {there});")
 
     def _fetched_each(self, memory: str, at: str, start: str, step: str, last: str) -> str:
-        """The elements of a read one by one."""
+        """Load the elements of a vector one by one."""
         printer, side = self.printer, self.side
         each = []
         for lane in range(printer.lanes):
@@ -198,7 +198,7 @@ class _Slices:
         return f"{self.vector}({', '.join(each)})"
 
     def put(self, slice_: str) -> None:
-        """Put down what was read last, in one of the two slices."""
+        """Store the loaded vectors in one of the two slices of workgroup memory."""
         printer, side, lanes = self.printer, self.side, self.printer.lanes
         for read in range(self.reads):
             free, term, value = (self.name(what, read) for what in ("free", "term", "next"))
@@ -213,7 +213,7 @@ class _Slices:
 
 
 def _multiply(printer: Printer, tile: Tile, slices: list[_Slices], vector: str) -> None:
-    """Add the terms of the present slice, in order."""
+    """Print the multiply-adds of the present slice, in the order of its terms."""
     left, right = slices
     lanes, (down, across) = printer.lanes, tile.warp
     with printer.nest(""):
@@ -235,7 +235,7 @@ def _multiply(printer: Printer, tile: Tile, slices: list[_Slices], vector: str) 
 
 
 def _print_block(printer: Printer, instruction: Instruction, body: Body, vector: str) -> None:
-    """The block, once for all vectors of the thread."""
+    """Print the block once, in a loop over the thread's vectors of sums."""
     tile, block, lanes = printer.schedule.tile, block_of(instruction), printer.lanes
     assert tile is not None, "the schedule of a contraction has a tile"
     assert block.index is not None, "it counts columns"

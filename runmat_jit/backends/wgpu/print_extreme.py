@@ -1,10 +1,10 @@
 """Minima and maxima in single precision, by the bits of the floats.
 
-Where an adapter flushes subnormal numbers, its comparisons do not tell them from zero: floats would
+Where an adapter flushes subnormal numbers, its comparisons take them for zero: floats would
 be compared by ten operations. Of their bits, the largest signed integer is the largest float that
 is not negative, the largest unsigned integer the smallest negative float; both are NaNs where there
 is one of their sign. The extreme of a range on one side of zero is the smallest integer. So three
-operations an element are enough. They tell zeros of both signs apart, of which the operation takes
+operations an element are enough. They distinguish zeros of both signs, of which the operation takes
 the later one: where zeros are tied, the extreme is computed again.
 """
 

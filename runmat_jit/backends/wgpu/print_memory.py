@@ -17,7 +17,7 @@ from runmat_jit.kernel.walk import stored_values
 
 @frozen
 class _Access:
-    """Elements ``base + step * spacing * lane`` of a buffer; ``step`` is text or a small number."""
+    """Elements ``base + step * spacing * lane`` of a buffer; ``step`` is an integer or WGSL."""
 
     memory: Memory
     base: str

@@ -101,9 +101,9 @@ def _step(printer: Printer, mask: str | None, *, whole: bool) -> AbstractContext
 
 
 def _early(rows: Rows, walk: Instruction) -> tuple[list[Instruction], dict[int, Place]]:
-    """What may come before all steps: loads of what the walk does not store, and their indices.
+    """Loads that may precede all steps of a walk, and their indices.
 
-    What a step stores later is loaded early where it is in registers already.
+    A location that the walk stores to is loaded early only if it is in registers already.
     """
     block = block_of(walk)
     written = stored_by(walk)

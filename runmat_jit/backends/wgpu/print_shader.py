@@ -78,7 +78,7 @@ class Binding:
 def print_shader(
     kernel: Kernel, schedule: Schedule, arithmetic: Arithmetic, facts: Facts = NO_FACTS
 ) -> str:
-    """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify_kernel``)."""
+    """Print a kernel as WGSL; it must be valid (``runmat_jit.kernel.verify_kernel``)."""
     views = views_of(kernel, facts, 1 if schedule.apart else schedule.lanes)
     memory = _memory(kernel, schedule, facts, views.wide)
     ordered = cells_of(kernel).ordered
@@ -212,7 +212,7 @@ def _listed(letter: str, kinds: list[str]) -> str:
 def _memory(
     kernel: Kernel, schedule: Schedule, facts: Facts, wide: frozenset[str]
 ) -> dict[str, Memory]:
-    """How the shader sees each buffer and table."""
+    """Shader types of all buffers and tables."""
     found: dict[str, Memory] = {}
     for number, parameter in enumerate(kernel.parameters):
         if isinstance(parameter, Scalar):

@@ -65,7 +65,7 @@ def _announce(printer: Printer, begin: str) -> None:
 
 
 def _copy_in(printer: Printer, tile: str, memory: Memory, count: int) -> None:
-    """Many loads are under way before what the first of them gives is put into the tile."""
+    """Copy lines into the tile; many loads are issued before the first result is stored."""
     for some in together(places_of(printer, count, printer.schedule.threads)):
         found = [printer.let(f"{memory.name}[starts[{row}] + {column}]") for row, column in some]
         for (row, column), name in zip(some, found, strict=True):
@@ -81,7 +81,7 @@ def _copy_out(printer: Printer, tile: str, memory: Memory, count: int) -> None:
 
 
 def together(pairs: Iterator[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Those of as many loads as are under way at once."""
+    """Group accesses into batches of loads that are issued together."""
     while some := list(itertools.islice(pairs, _IN_FLIGHT)):
         yield some
 

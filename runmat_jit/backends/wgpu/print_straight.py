@@ -220,7 +220,7 @@ def _bitwise(printer: Printer, instruction: Instruction) -> str:
 
 
 def _negated(printer: Printer, condition: str, *, lane: bool) -> str:
-    """True if a condition does not hold, by way of numbers.
+    """Print the negation of a condition as integer arithmetic.
 
     The driver would turn "not less" into "greater or equal", which NaN is not. Nor may it be asked
     whether the unknown zero is 0: it would make a copy of the loop around in which that is known.

@@ -1,9 +1,9 @@
 """Printing of ``total``: the one shape of a reduction, whatever the threads of the device are.
 
-The logical lanes of a block are held by neighboring threads, ``printer.lanes`` each. A team that
-has threads for several blocks runs them at once and leaves each block's sums in workgroup memory;
-one that has not adds the blocks in registers. Either way every thread then halves the lanes for
-itself, so that the result is uniform without another exchange. A column has one logical lane: each
+Neighboring threads have the logical lanes of a block in registers, ``printer.lanes`` each. A team
+with threads for several blocks runs them at once and stores each block's sums in workgroup memory;
+a smaller team adds the blocks in registers. Then every thread halves the lanes for itself, so that
+the result is uniform without another exchange. A column has one logical lane: each
 thread reduces blocks of it, then combines the partial results of all blocks.
 """
 
@@ -372,7 +372,7 @@ def _identity(printer: Printer, accumulator: _Accumulator) -> str:
 def combine(
     printer: Printer, accumulator: _Accumulator, a: str, b: str, *, lane: bool = True
 ) -> str:
-    """Text of ``a op b``; ``a`` comes first."""
+    """WGSL expression of ``a op b``, in this order."""
     op, kind = accumulator.op, accumulator.kind
     if op in ("min", "max"):
         if kind not in FLOATS:
@@ -430,7 +430,7 @@ def _extreme_at(printer: Printer, accumulator: _Accumulator, places: Sequence[st
 
 
 def _fold(printer: Printer, accumulator: _Accumulator, vectors: list[str], places: int) -> str:
-    """Halve ``places`` vectors, of which those at the end may be missing, then lanes of one."""
+    """Halve ``places`` vectors, the last of which may be missing, then the lanes of one."""
     if not is_keyed(printer, accumulator.op, accumulator.kind):
         return _fold_in_order(printer, accumulator, vectors, places)
     extreme = Extreme(printer, accumulator.op, lane=False)

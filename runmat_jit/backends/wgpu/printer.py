@@ -1,4 +1,4 @@
-"""The state of printing one shader: text so far, names of values, live lanes, what is opaque."""
+"""State of printing one shader: source so far, names of values, live lanes, opaque values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TO_WHOLE = ("floor", "ceil", "trunc_float", "rint")
 
 @frozen
 class Memory:
-    """How the shader sees a buffer: ``wide`` as vectors, ``atomic`` as words of four bools."""
+    """Shader type of a buffer: ``wide`` of vectors, ``atomic`` of words of four bools."""
 
     buffer: str
     name: str
@@ -170,20 +170,20 @@ class Printer:
         self.values[value.number] = self.name(text)
 
     def uniform(self, value: Value) -> str:
-        """The text of a uniform value."""
+        """WGSL expression of a uniform value."""
         if value.literal is not None:
             return literal(value.literal, value.type)
         return self.values[value.number]
 
     def operand(self, value: Value, *, lane: bool) -> str:
-        """The text of a value, in every lane where lanes are wanted."""
+        """WGSL expression of a value, splat to lanes if lanes are needed."""
         text = self.uniform(value)
         if lane and not value.lane:
             return self.splat(WGSL_TYPES[value.type], text)
         return text
 
     def hidden(self, value: Value, *, lane: bool) -> str:
-        """The text of a value as ``operand``; of a constant one that the driver does not know."""
+        """The same as ``operand``, but a constant is hidden from the driver."""
         if value.literal is None:
             return self.operand(value, lane=lane)
         text = opaque_literal(value.literal, value.type)
@@ -196,11 +196,11 @@ class Printer:
         return [(self.hidden if known else self.operand)(a, lane=result.lane) for a in args]
 
     def constant(self, number: Literal, kind: str, *, lane: bool) -> str:
-        """The text of a constant, in every lane where lanes are wanted."""
+        """WGSL expression of a constant, splat to lanes if lanes are needed."""
         return self.splat(WGSL_TYPES[kind], literal(number, kind), lane=lane)
 
     def call(self, name: str, kind: str, *args: str, lane: bool) -> str:
-        """Text of a call of a library function, which is added to the shader."""
+        """WGSL call of a library function, which is added to the shader."""
         width = self.lanes if lane else 1
         full = f"{name}_{kind}_{width}"
         if full not in self.functions:
@@ -252,7 +252,7 @@ class Printer:
     def widens(self) -> bool:
         """True if a float32 is converted to float64.
 
-        A driver that sees it come from a float64 or an integer takes that in its place.
+        A driver that sees its origin, a float64 or an integer, would use that instead.
         """
         arithmetic = self.arithmetic
         corrects = arithmetic.wide and (arithmetic.correct or arithmetic.correct_before_jumps)
@@ -319,17 +319,17 @@ class Printer:
 
     # -- memory ----------------------------------------------------------------------------------
     def memory_of(self, instruction: Instruction) -> Memory:
-        """How the shader sees the buffer of an access."""
+        """Shader type of the buffer of an access."""
         buffer = instruction.attrs["buffer"]
         assert isinstance(buffer, Buffer | Table), f"{instruction.op} names its buffer"
         return self.memory[buffer.name]
 
 
 def literal(number: Literal, kind: str) -> str:
-    """A constant as WGSL text.
+    """WGSL literal of a constant.
 
-    What WGSL cannot write or may take lightly (infinity, NaN, zeros, subnormal numbers) is made of
-    bits that are not known before the shader runs.
+    Infinity, NaN, zeros and subnormal numbers, which WGSL cannot write or may not keep, are made of
+    bits that the driver does not know when it compiles.
     """
     if kind == "i1":
         return "true" if number else "false"

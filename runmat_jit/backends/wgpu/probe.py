@@ -49,7 +49,7 @@ def usable_adapters(cache: Path | None, log: logging.Logger) -> tuple[Adapter, .
 
 
 def findings_of(info: AdapterInfo, cache: Path | None, log: logging.Logger) -> Findings | None:
-    """What an adapter's floats do; None where testing it crashed, so that it must not be used."""
+    """Test an adapter's floats in a child process; None if that crashed: do not use the adapter."""
     key = f"{info.key}; wgpu {metadata.version('wgpu')}"
     record = _read(cache, key)
     if record is None:
@@ -59,7 +59,7 @@ def findings_of(info: AdapterInfo, cache: Path | None, log: logging.Logger) -> F
 
 
 def _ask(arguments: Sequence[str], log: logging.Logger) -> dict[str, Any]:
-    """What the other process says, or how it ended."""
+    """Output of the child process, or how it ended."""
     command = [sys.executable, "-m", __name__, *arguments]
     path = os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)
     environment = {**os.environ, "PYTHONPATH": path}

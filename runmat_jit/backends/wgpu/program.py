@@ -29,7 +29,7 @@ _COPIES = 8
 
 @frozen_object
 class ProgramMemory:
-    """What a program's launches are bound to in one call.
+    """Device memory and scalars of one call of a program.
 
     ``arrays`` holds the memory of inputs and stored nodes, ``scalars`` the inputs given by value.
     Memory in the same buffers as in an earlier call is not bound anew.
@@ -41,7 +41,7 @@ class ProgramMemory:
 
 @frozen_object
 class _Bound:
-    """Launches on some arrays: batches that take turns, of which the last has the ``scalars``."""
+    """Bound launches: batches used in rotation; the latest one has the ``scalars``."""
 
     scalars: tuple[bytes, ...]
     batches: tuple[Batch, ...]
@@ -66,7 +66,7 @@ class WgpuProgramRunner:
 
     @property
     def notes(self) -> bool:
-        """True if any kernel may tell of floating-point events."""
+        """True if any kernel may report floating-point events."""
         return any(has_notes(launch.kernel) for launch in self.launches)
 
     def start(
@@ -174,6 +174,6 @@ def number(value: np.ndarray[Any, Any]) -> Literal:
 
 
 def _give_back(memory: DeviceMemory, arrays: dict[Scratch | str, DeviceArray]) -> None:
-    """What a program had for itself is free, once it is gone."""
+    """Free a program's own buffers when it is collected."""
     for array in arrays.values():
         memory.discard(array)

@@ -1,4 +1,4 @@
-"""What people are told of an adapter: its limits, and what its floats were found to do."""
+"""Report on an adapter for people: its limits, and the results of its float tests."""
 
 from __future__ import annotations
 

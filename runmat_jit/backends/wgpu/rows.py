@@ -24,7 +24,7 @@ WALKS = ("total", "lanes")
 
 @frozen
 class Place:
-    """Where a walk touches a buffer, by the index's formula in the walk's own index."""
+    """Location of an access in a walk: buffer, and index as a formula of the walk's index."""
 
     buffer: str
     formula: str

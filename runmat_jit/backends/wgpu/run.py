@@ -40,8 +40,8 @@ _MOST_COMPILING = 8
 class KernelRun:
     """A kernel over cells or iterations ``part``; arguments by parameter name.
 
-    Buffers and tables are bound to device arrays, scalars to numbers. ``given``: which of these
-    others may take the place of, and what they are known by; no extents.
+    Buffers and tables are bound to device arrays, scalars to values. ``given``: scalars that later
+    calls may replace, by name, with their identities; never extents.
     """
 
     kernel: Kernel
@@ -78,8 +78,8 @@ class Dispatch:
 class Batch:
     """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive.
 
-    ``notes`` says whether any of the kernels may write the word of ``events``. ``content`` is that
-    of their uniform blocks, with the ``places`` of numbers: offset, type, and what they are.
+    ``notes``: a kernel may write the word of ``events``. ``content``: bytes of all uniform blocks.
+    ``places``: offset, type and identity of each scalar in it.
     """
 
     runs: tuple[KernelRun, ...]
@@ -169,9 +169,9 @@ class WgpuRunner:
         return queue is not None and queue.holds(batch.uniforms)
 
     def renumber(self, batch: Batch, numbers: Mapping[Hashable, Literal]) -> Batch:
-        """The batch with other numbers in the place of what is given; nothing is bound anew.
+        """Replace scalars of the batch without binding anything anew.
 
-        What was submitted before keeps its numbers: where it waits for that, so does the caller.
+        Earlier submissions keep their values: the write waits behind them in the queue.
         """
         content = bytearray(batch.content)
         for offset, kind, what in batch.places:
@@ -293,7 +293,7 @@ class WgpuRunner:
                 each.result()
 
     def _forms_of(self, key: object, run: KernelRun) -> tuple[_Form, ...]:
-        """The parts of a run: as before where kernel, extents and the arrays' places are."""
+        """Prepared parts of a run; reused if kernel, extents and origins of arrays are the same."""
         found = self._forms.get(key)
         if found is None:
             arrays, indices = run.arrays, run.indices
@@ -356,7 +356,7 @@ class WgpuRunner:
 
 
 def facts_of(run: KernelRun, part: Part) -> Facts:
-    """What a shader may take for granted about the arguments of one part."""
+    """Facts about the arguments of one part that a shader may rely on."""
     kernel, lane_part = run.kernel, run.kernel.body[-1].op == "lanes"
     origins = {name: window.origin for name, window in part.windows.items()}
     multiples = {name for name, number in run.indices.items() if number % FACTOR == 0}

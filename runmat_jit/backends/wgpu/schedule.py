@@ -1,4 +1,4 @@
-"""How a kernel is cut for a GPU: lanes of a thread, threads of a cell and of a workgroup."""
+"""Schedules: how a kernel is divided among lanes, threads, teams and workgroups of a GPU."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ and half had not, both copies would be run after another."""
 
 @frozen
 class Limits:
-    """What a device allows, as far as a schedule depends on it."""
+    """Limits of a device that schedules depend on."""
 
     threads: int = WORKGROUP
     shared_bytes: int = 16_384
@@ -54,7 +54,10 @@ class Limits:
 
 @frozen
 class Tile:
-    """What a workgroup computes of a product, and a thread of that; ``terms`` are a slice."""
+    """Tile of a product that a workgroup computes, and a thread's block of it.
+
+    ``terms``: of a slice, which is in workgroup memory at a time.
+    """
 
     rows: int
     columns: int
@@ -235,7 +238,7 @@ def _lanes(kernel: Kernel, limits: Limits, longest: Mapping[int, int], facts: Fa
 def _gains_apart(kernel: Kernel, longest: Mapping[int, int], limits: Limits) -> bool:
     """True if threads may have several elements of a row each, a team apart.
 
-    As many loads are under way as where vectors are loaded. A warp still reads one piece of a row.
+    As many loads are in flight as with vectors, and a warp reads contiguous elements.
     """
     if limits.software or any(totals(kernel.body)):
         return False
@@ -310,10 +313,10 @@ def _staged(kernel: Kernel, steps: int, limits: Limits) -> Schedule:
 
 
 def _along_lines(kernel: Kernel, limits: Limits) -> Schedule | None:
-    """The schedule of a loop along lines; None where there is none, or no memory for its elements.
+    """Schedule of a loop along lines; None if the kernel has none, or memory is short.
 
-    Where iterations depend on none before, threads share them: each has a few elements, so that
-    what is under way is near together in memory.
+    Threads share independent iterations: each has a few elements, so that concurrent loads are
+    near each other in memory.
     """
     accesses = walked_lines(kernel)
     if not accesses:
@@ -367,7 +370,7 @@ def buffer_of_access(access: Instruction) -> Buffer | Table:
 def _is_narrow(kernel: Kernel, longest: Mapping[int, int], limits: Limits) -> bool:
     """True if rows in registers are short enough for twice the threads, of two lanes each.
 
-    More loads are under way then. A word of four bools needs four lanes.
+    More loads are in flight then. A word of four bools needs four lanes.
     """
     if any(p.element == "bool" for p in kernel.parameters if not isinstance(p, Scalar)):
         return False
@@ -391,7 +394,7 @@ def _rows(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
 
     A software adapter has no registers to gain. A row of no more elements than a ``total`` has
     lanes is one thread's, which waits for no other. One that is walked once gains if it is one
-    block: all of its loads are under way together.
+    block: all of its loads are in flight together.
     """
     walks = walks_of(kernel, least=1)
     if not walks or limits.software:
@@ -491,7 +494,7 @@ def shared_slots(total: Instruction, schedule: Schedule) -> int:
 def shared_bytes(kernel: Kernel, lanes: int, team: int, *, held: bool) -> int:
     """Workgroup memory of one team: all totals use the same. A team of one thread needs none.
 
-    ``held``: rows are in registers.
+    ``held``: the kernel keeps rows in registers.
     """
     if team == 1:
         return 0

@@ -56,7 +56,7 @@ def self_test(device: Device) -> Findings:
 
 
 def _test_hardware(device: Device, kind: str) -> FloatFindings:
-    """What has to be corrected, and the weakest guard for identities alone."""
+    """Find the corrections that hardware needs, and the weakest guard for identities."""
     hardware = shares_of(device, kind, Arithmetic("or"), HARDWARE)
     fused = frozenset({kind} if hardware["fma"] == 1.0 else ())
     shares = {
@@ -132,7 +132,7 @@ def _computed(
 
 
 def _arguments(kernel: Kernel, operands: Sequence[Floats], formulas: int) -> dict[str, Any]:
-    """What a kernel of formulas is run on, by name."""
+    """Arguments of a kernel of formulas, by name."""
     size, dtype = operands[0].size, operands[0].dtype
     tables = {p.name: table(p.name) for p in kernel.parameters if isinstance(p, Table)}
     inputs = dict(zip(_INPUTS, operands, strict=True))

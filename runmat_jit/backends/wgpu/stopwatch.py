@@ -31,7 +31,7 @@ class Stopwatch:
 
     @property
     def writes(self) -> dict[str, Any]:
-        """What a compute pass is told to note its begin and its end."""
+        """Descriptor that makes a compute pass write timestamps at its begin and end."""
         return {
             "query_set": self._queries,
             "beginning_of_pass_write_index": 0,
@@ -45,7 +45,7 @@ class Stopwatch:
 
     @property
     def us(self) -> float | None:
-        """Microseconds of the pass; None where there was none, or the device's clock is odd.
+        """Microseconds of the pass; None if there was none, or its timestamps are not ordered.
 
         Raises:
             BackendError: The device is lost.
@@ -71,7 +71,7 @@ def stopwatch_of(device: Device) -> Stopwatch | None:
 
 
 def _ns_of_a_tick(device: Device) -> float:
-    """Of the clock's; one where wgpu-py does not tell: that of most devices."""
+    """Nanoseconds of a tick of the clock; 1, as on most devices, if wgpu-py does not know."""
     try:
         from wgpu.backends.wgpu_native import _api  # noqa: PLC0415 - see above
 

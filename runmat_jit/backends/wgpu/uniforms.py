@@ -55,7 +55,7 @@ class UniformBlock:
         """The block's memory.
 
         Raises:
-            OverflowError: A number has no place in its field: an extent of more than 31 bits.
+            OverflowError: A value does not fit its field: an extent of more than 31 bits.
 
         """
         values: list[float | int] = []

@@ -1,4 +1,4 @@
-"""How the floats of a kernel are used: which feed other operations, which are rounded later."""
+"""Uses of the floats of a kernel: operands of other operations, values rounded later."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Uses:
 
 
 def uses_of(kernel: Kernel) -> Uses:
-    """How the floats of a kernel are used."""
+    """Collect the uses of the floats of a kernel."""
     fed: set[int] = set()
     summed: set[int] = set()
     merged: set[int] = set()

@@ -131,7 +131,7 @@ class Views:
 
 
 def views_of(kernel: Kernel, facts: Facts, lanes: int) -> Views:
-    """How a kernel that runs ``lanes`` iterations a thread sees its buffers."""
+    """Choose the element types through which a kernel of ``lanes`` a thread accesses buffers."""
     if lanes == 1:
         return Views()
     alignment = _Alignment(lanes, facts)
