@@ -1,8 +1,8 @@
-"""What warm calls of one kind do, as an entry of a gate: guards, kernels, a result.
+"""Writer of native entries: guards, kernels and a result become instructions.
 
-Capture says what is to hold and to happen; this is where arrays, names and programs become
-instructions. Nothing that an entry does may be seen before its last guard has held: the call can be
-repeated by Python up to there.
+Capture decides which guards and steps there are; here arrays, names and programs are translated.
+An entry has no visible effect before its last guard has passed: up to there Python can repeat the
+call.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class GateWriter:
-    """Writes an entry of a gate: see :class:`runmat_jit.core.gates.GateWriter`."""
+    """Writer of one native entry: see :class:`runmat_jit.core.gates.GateWriter`."""
 
     def __init__(
         self, session: Session, code: GateCode, positional: int, names: Sequence[str]
@@ -112,11 +112,11 @@ class GateWriter:
         return found
 
     def identity(self, register: int, value: Any) -> None:
-        """Which object it is."""
+        """Guard: a register has this very object."""
         self._entry.emit("is_object", register, self._entry.object(value))
 
     def owner(self, register: int) -> None:
-        """That an array owns its memory."""
+        """Guard: an array owns its memory."""
         self._entry.emit("owns_memory", register)
 
     def same(self, a: int, b: int, *, is_same: bool) -> None:
@@ -133,7 +133,7 @@ class GateWriter:
             raise NotForGates(f"a {type(value).__name__} is looked at")
 
     def relation(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
-        """How two arrays, each with its register, lie to each other."""
+        """Guard: two arrays, each with its register, overlap in memory as they do now."""
         (one, first), (two, second) = a, b
         if first is second:
             self._entry.emit("are_same", one, two)
@@ -144,7 +144,7 @@ class GateWriter:
             self._entry.emit("are_others", one, two)
 
     def lie_apart(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
-        """That two contiguous arrays of any extents, each with its register, share no memory."""
+        """Guard: two contiguous arrays of any extents, each with its register, share no memory."""
         (one, first), (two, second) = a, b
         self._entry.emit("lie_apart", one, first.itemsize, two, second.itemsize)
 
@@ -158,12 +158,12 @@ class GateWriter:
         write.emit("has_code", write.object(function), write.object(function.__code__))
 
     def errstate(self, state: Any) -> None:
-        """What NumPy does about floating-point errors, whichever object tells it."""
+        """Guard: NumPy treats floating-point errors as it does now."""
         write = self._entry
         write.emit("is_errstate", write.object(umath._extobj_contextvar), write.object(state))
 
     def gives(self, callable_: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
-        """What a function of the interpreter says now."""
+        """Guard: a function of the interpreter returns what it does now."""
         write = self._entry
         operands = map(write.object, (callable_, *arguments, value))
         write.emit("gives_for" if arguments else "gives", *operands)
@@ -174,7 +174,7 @@ class GateWriter:
         self._entry.emit("name_is", *map(self._entry.object, (namespace, name, value)))
 
     def missing_name(self, namespace: dict[str, Any], name: str) -> None:
-        """That a name has no meaning."""
+        """Guard: a name is not defined."""
         self._entry.emit("name_is_missing", *map(self._entry.object, (namespace, name)))
 
     def read_name(self, namespace: dict[str, Any], name: str) -> int:
@@ -184,7 +184,7 @@ class GateWriter:
         return found
 
     def cell(self, cell: types.CellType, value: Any) -> None:
-        """What a cell holds."""
+        """Guard: a closure's cell has this object."""
         self._entry.emit("cell_is", *map(self._entry.object, (cell, value)))
 
     def read_cell(self, cell: types.CellType) -> int:
@@ -232,9 +232,9 @@ class GateWriter:
             inputs: Registers of arrays, arrays, and numbers: register, class, dtype as operand.
             scalars: Which outputs are NumPy scalars.
             warn: The events to report.
-            exact: Have events told from data.
+            exact: Use kernels that derive events from data.
             tells: Its lines are those of the call, so that events may be reported at them.
-            draws: Generators; where Python makes the call after all, they are as before it.
+            draws: Generators; if Python makes the call after all, they are as before it.
 
         """
         resident = resident_of(program)
@@ -262,7 +262,7 @@ class GateWriter:
     def lengths(
         self, scope: Scope, extents: Sequence[tuple[int, int]], lengths: Sequence[int]
     ) -> list[int]:
-        """That the conditions of a scope hold; registers of numbers in it, as Python's integers."""
+        """Guard: the conditions of a scope hold; returns the registers of its scalars (`int`)."""
         if len(extents) != scope.symbols:
             raise NotForGates("a program of numbers that are no extents")
         numbers = Numbers(self._entry, scope)
@@ -310,7 +310,7 @@ class GateWriter:
         return results
 
     def _go_on_from(self, rest: int | None) -> None:
-        """Where the entry cannot go on from now on, Python makes the rest, or the whole call."""
+        """Set the exit for steps that fail from here on: Python makes the rest, or all of it."""
         if rest is None:
             self._entry.begin()
         else:
@@ -474,9 +474,9 @@ class GateWriter:
                 self.repeat()
 
     def alternatives(self, ways: Sequence[Callable[[], None]]) -> None:
-        """Go on in the first way that can; each writes its guards, then what holds from there on.
+        """Continue with the first of ``ways`` whose guards pass; each writes guards, then the rest.
 
-        That is :meth:`recover` or :meth:`begin`; the last way does so before its guards.
+        The rest begins with :meth:`recover` or :meth:`begin`; the last alternative's before guards.
         """
         labels = [self._entry.label() for _ in ways[1:]]
         scalars, state = set(self._scalars), (self._written, self._recovers, self._rest)
@@ -516,7 +516,7 @@ class GateWriter:
         return found
 
     def entry(self, key: Hashable, count: Callable[[int], None], *, replays: bool = False) -> Entry:
-        """What has been written, for a kind of calls; ``count`` is told how many were made."""
+        """Finish the entry; ``count`` is called with the number of calls that it has made."""
         for label, copies, then in self._undone:
             self._entry.place(label)
             for copy in copies:
@@ -552,21 +552,21 @@ class GateWriter:
 
 
 class Gates:
-    """Makes gates for one session."""
+    """Factory of a session's native functions."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._code = session, GateCode(session.jit)
         session.telemetry.counts_of(self)
 
     def flush(self) -> None:
-        """Have counted what gates have done that are gone."""
+        """Count the calls of native functions that have been collected."""
         left = self._code.left
         for _ in range(len(left)):
             with suppress(IndexError):  # another thread may have been told of it
                 count_owed(self._session.telemetry, left.popleft())
 
     def gate(self, fallback: Callable[..., Any]) -> Gate:
-        """A gate without entries: all calls are the fallback's."""
+        """Create a native function without entries: all calls go to the fallback."""
         made = self._code.gate(fallback)
         self._session.telemetry.counts_of(made)
         return made
@@ -584,7 +584,7 @@ def count_owed(telemetry: Telemetry, owed: Owed) -> None:
 
 
 def resident_of(program: Any) -> ResidentGpuProgram | None:
-    """What runs a compiled program on a device where arrays of ours are, if it is such a one."""
+    """Program on the device of resident arrays behind a compiled one; None if there is none."""
     found = program.program if isinstance(program, CompiledGraph) else None
     if not hasattr(found, "stays"):
         return None
@@ -608,7 +608,7 @@ def native_of(program: Any, warn: frozenset[str], *, exact: bool) -> Any:
 
 
 def is_telling(native: NativeProgram, warn: frozenset[str]) -> bool:
-    """True if a program tells of events, so that entries report them."""
+    """True if a program reports events, so that entries do."""
     return bool(warn) and native.way[0] == "each"
 
 

@@ -1,4 +1,4 @@
-"""What capture asks of gates, which make warm calls without Python; the compiler has them."""
+"""Protocols of native entries ("gates"), which make warm calls without running Python code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runmat_jit.core.frozen import frozen
 
 
 class NotForGates(Exception):  # noqa: N818  (an answer: Python makes such calls)
-    """Something that no entry of a gate does."""
+    """A step of a call that a native entry cannot do."""
 
 
 @frozen
@@ -36,7 +36,7 @@ class Gate(Protocol):
     """To be called as the function is."""
 
     def set_fallback(self, fallback: Callable[..., Any]) -> None:
-        """What makes all other calls."""
+        """Set the function that makes all other calls."""
 
     def add(self, entry: Any) -> None:
         """Add what a :class:`GateWriter` has written."""
@@ -55,21 +55,21 @@ class Gate(Protocol):
 
 
 class Gates(Protocol):
-    """Makes gates and their entries."""
+    """Factory of native functions and their entries."""
 
     def gate(self, fallback: Callable[..., Any]) -> Gate:
-        """A gate without entries."""
+        """Create a native function without entries."""
 
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with so many arguments by position, and these by name."""
 
 
 class GateWriter(Protocol):
-    """Writes what warm calls of one kind do, in order: guards, programs, a result.
+    """Builder of one native entry: guards, then programs, then a result, in this order.
 
-    Registers hold the arguments, then what the entry finds and makes. A guard holds of a call as
-    long as what it names is what it was when it was written. Each method raises
-    :class:`NotForGates` for what no gate does.
+    Registers hold the arguments, then the values that the entry loads and computes. A guard passes
+    if what it names is the same as when it was written. Every method raises :class:`NotForGates`
+    for a step that a native entry cannot do.
     """
 
     # -- guards
@@ -89,10 +89,10 @@ class GateWriter(Protocol):
         """Class and length of a tuple, list or dict, keys of a dict; registers of its items."""
 
     def identity(self, register: int, value: Any) -> None:
-        """Which object it is."""
+        """Guard: a register has this very object."""
 
     def owner(self, register: int) -> None:
-        """That an array owns its memory."""
+        """Guard: an array owns its memory."""
 
     def same(self, a: int, b: int, *, is_same: bool) -> None:
         """True if two registers hold one object."""
@@ -101,10 +101,10 @@ class GateWriter(Protocol):
         """Value of a Python number, whose class has been guarded."""
 
     def relation(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
-        """How two arrays, each with its register, lie to each other."""
+        """Guard: two arrays, each with its register, overlap in memory as they do now."""
 
     def lie_apart(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
-        """That two contiguous arrays of any extents, each with its register, share no memory."""
+        """Guard: two contiguous arrays of any extents, each with its register, share no memory."""
 
     def word(self, address: int, value: int) -> None:
         """A word in memory."""
@@ -113,23 +113,23 @@ class GateWriter(Protocol):
         """Code of a function."""
 
     def errstate(self, state: Any) -> None:
-        """What NumPy does about floating-point errors, whichever object tells it."""
+        """Guard: NumPy treats floating-point errors as it does now."""
 
     def gives(self, callable_: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
-        """What a function of the interpreter says of one argument at most."""
+        """Guard: a function of the interpreter (at most one argument) returns what it does now."""
 
     # -- outside state
     def name(self, namespace: dict[str, Any], name: str, value: Any) -> None:
         """Meaning of a name."""
 
     def missing_name(self, namespace: dict[str, Any], name: str) -> None:
-        """That a name has no meaning."""
+        """Guard: a name is not defined."""
 
     def read_name(self, namespace: dict[str, Any], name: str) -> int:
         """Register with what a name means then."""
 
     def cell(self, cell: CellType, value: Any) -> None:
-        """What a cell holds."""
+        """Guard: a closure's cell has this object."""
 
     def read_cell(self, cell: CellType) -> int:
         """Register with what a cell holds then."""
@@ -161,11 +161,11 @@ class GateWriter(Protocol):
             program: As the executor compiled it.
             inputs: Registers of arrays, arrays, and numbers: register, class, dtype as operand.
             scalars: Which outputs are NumPy scalars.
-            warn: The events to report: where one happens of which it is not known what NumPy says,
+            warn: The events to report: if NumPy's reaction to one is not known,
                 Python makes the call again.
-            exact: Have events told from data, by kernels that do, where there are some.
+            exact: Use kernels that derive events from data, if there are any.
             tells: Its lines are those of the call, so that events may be reported at them.
-            draws: Generators that it draws from, on a device where arrays of ours are.
+            draws: Generators that it advances, on the device of resident arrays.
 
         """
 
@@ -191,7 +191,7 @@ class GateWriter(Protocol):
     def lengths(
         self, scope: Scope, extents: Sequence[tuple[int, int]], lengths: Sequence[int]
     ) -> list[int]:
-        """That the conditions of a scope hold; registers of numbers in it, as Python's integers.
+        """Guard: the conditions of a scope hold; returns the registers of its scalars (`int`).
 
         ``extents``: as of :meth:`run_shaped`.
         """
@@ -247,9 +247,9 @@ class GateWriter(Protocol):
         """True if a register holds a truth value of a program's."""
 
     def alternatives(self, ways: Sequence[Callable[[], None]]) -> None:
-        """Go on in the first way that can; each writes its guards, then what holds from there on.
+        """Continue with the first of ``ways`` whose guards pass; each writes guards, then the rest.
 
-        That is :meth:`recover` or :meth:`begin`; the last way does so before its guards.
+        The rest begins with :meth:`recover` or :meth:`begin`; the last alternative's before guards.
         """
 
     def begin(self) -> None:
@@ -275,7 +275,7 @@ class GateWriter(Protocol):
         """The result is a tuple of what is in registers."""
 
     def entry(self, key: Hashable, count: Callable[[int], None], *, replays: bool = False) -> Any:
-        """What has been written; ``count`` is told how many calls it has made.
+        """Finish the entry; ``count`` is called with the number of calls that it has made.
 
         ``replays``: telemetry counts them as replayed.
         """

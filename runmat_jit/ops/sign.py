@@ -1,4 +1,4 @@
-"""What rows say of signs and limits, so that a root is known to be real before it is computed."""
+"""Signs and bounds of results by operation: shows that a root is real before it is computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runmat_jit.core.frozen import frozen
 
 
 class Sign(IntEnum):
-    """What holds for all elements of an array that are not NaN; each includes those before."""
+    """Lower bound of all elements that are not NaN; each member includes those before."""
 
     ANY = 0
     NOT_BELOW = 1
@@ -21,7 +21,7 @@ class Sign(IntEnum):
 
 
 class Top(IntEnum):
-    """What no element of an array that is not NaN exceeds; each includes those before."""
+    """Upper bound of all elements that are not NaN; each member includes those before."""
 
     ANY = 0
     ONE = 1
@@ -32,7 +32,7 @@ class Top(IntEnum):
 
 @frozen
 class Fact:
-    """What is known of an operand: ``number`` where it is one known number."""
+    """Known facts of an operand; ``number`` if it is a known scalar."""
 
     sign: Sign
     number: float | None = None
@@ -48,7 +48,7 @@ TopRule: TypeAlias = Callable[[tuple[Fact, ...], Mapping[str, Hashable]], Top]
 
 
 def fact_of_number(number: float) -> Fact:
-    """What is known of a known number; NaN may be anything, for rows that drop it."""
+    """Facts of a known scalar; NaN has all of them, for operations that ignore it."""
     if math.isnan(number):
         return Fact(Sign.ANY, number)
     clear = math.copysign(1.0, number) > 0
@@ -63,7 +63,7 @@ def clear(_facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
 
 
 def least(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
-    """As the operand of which least is known: sums, products, what keeps or picks values."""
+    """Return the weakest sign of the operands: sums, products, selections and copies."""
     return min(fact.sign for fact in facts)
 
 
@@ -73,12 +73,12 @@ def least_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -
 
 
 def opposite(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
-    """What is not above zero is not below it with the other sign."""
+    """Return the sign of the negated operand."""
     return Sign.NOT_BELOW if facts[0].top is Top.ZERO else Sign.ANY
 
 
 def difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
-    """A number less what does not exceed it, and what has no sign less what is not above zero."""
+    """Return the sign of a difference: from a scalar's bound, or less what is not positive."""
     first, second = facts
     if first.number is not None:
         limit = Top.ONE if first.number >= 1 else Top.ZERO if first.number >= 0 else None
@@ -87,7 +87,7 @@ def difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign
 
 
 def product(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
-    """Like ``least``; a number times itself has no sign, nor do two that are not above zero."""
+    """Like ``least``, but clear for squares, and not below zero for two operands up to zero."""
     first, second = facts
     if first.identity is not None and first.identity == second.identity:
         return Sign.CLEAR
@@ -112,7 +112,7 @@ def larger(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
 
 
 def power(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
-    """Even powers have no sign, and powers of what has none."""
+    """Return the sign of a power: the sign bit is clear for even exponents or a clear base."""
     base, exponent = facts
     given = params.get("exponent")
     number = given if isinstance(given, int | float) else exponent.number
@@ -130,7 +130,7 @@ def count(_facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
 
 
 def highest(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """As the operand of which least is known: what keeps or picks values."""
+    """Return the weakest upper bound of the operands: selections and copies."""
     return min(fact.top for fact in facts)
 
 
@@ -140,7 +140,7 @@ def highest_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable])
 
 
 def smaller(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """As the operand of which most is known, where NaN wins."""
+    """Return the strongest upper bound of the operands, where NaN propagates."""
     return max(fact.top for fact in facts)
 
 
@@ -151,23 +151,23 @@ def smaller_number(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> T
 
 
 def total(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """Sums of what is not above zero, and of it and what is not above one."""
+    """Return the upper bound of a sum in which at most one operand exceeds zero."""
     tops = sorted(fact.top for fact in facts)
     return tops[0] if tops[1:] in ([], [Top.ZERO]) and Top.ZERO in tops else Top.ANY
 
 
 def zero_below(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """What is not below zero is not above it with the other sign."""
+    """Return the upper bound of the negated operand: zero if it is not negative."""
     return Top.ZERO if facts[0].sign >= Sign.NOT_BELOW else Top.ANY
 
 
 def top_of_difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """The first operand's, less what is not below zero."""
+    """Return the first operand's upper bound if the second one is not below zero."""
     return facts[0].top if facts[1].sign >= Sign.NOT_BELOW else Top.ANY
 
 
 def top_of_product(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """Of factors on both sides of zero, and of two that lie between zero and one."""
+    """Return the upper bound of a product: of opposite signs, or of factors in [0, 1]."""
     first, second = facts
     signs = first.sign >= Sign.NOT_BELOW, second.sign >= Sign.NOT_BELOW
     if (signs[0] and second.top is Top.ZERO) or (signs[1] and first.top is Top.ZERO):
@@ -176,7 +176,7 @@ def top_of_product(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> 
 
 
 def top_of_square(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """Of what lies between zero and one."""
+    """Return the upper bound of a square: of a factor in [0, 1]."""
     between = facts[0].sign >= Sign.NOT_BELOW and facts[0].top >= Top.ONE
     return Top.ONE if between else Top.ANY
 
@@ -188,7 +188,7 @@ def top_of_power(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Top
 
 
 def top_of_quotient(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
-    """Of what is not above zero, by a divisor without a sign."""
+    """Return the upper bound of a quotient: of what is not positive, by what is not negative."""
     dividend, divisor = facts
     negative = dividend.top is Top.ZERO and divisor.sign is Sign.CLEAR
     return Top.ZERO if negative else Top.ANY

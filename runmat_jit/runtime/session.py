@@ -1,4 +1,4 @@
-"""The one place of mutable state: options, native code, threads, memory, counters.
+"""The session, which has all mutable state: options, native code, threads, memory, counters.
 
 Importing this module loads no backend: decorated functions must not make a program start slowly.
 """
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def timeline(self) -> Timeline | None:
-        """Where it is noted what takes how long; None where nobody asks."""
+        """Recorder of a timeline; None unless one was requested."""
         return self.telemetry.timeline if self.config.wants_times else None
 
     def service(self, kind: type[S], make: Callable[[Session], S], variant: str = "") -> S:
@@ -187,7 +187,7 @@ class Session:
 
     @Once
     def profiles(self) -> Profiles:
-        """What was measured of this machine's devices."""
+        """Measured profiles of this machine's devices."""
         from runmat_jit.runtime.profiles import Profiles  # noqa: PLC0415  (first use)
 
         directory = None
@@ -196,20 +196,20 @@ class Session:
         return Profiles(directory)
 
     def identity(self) -> tuple[object, ...]:
-        """What a profile of this machine's cores is kept by."""
+        """Cache key of the profile of this machine's cores."""
         host = self.jit.host
         return ("cpu", host.target, host.llvm_version, self.threads)
 
     @Once
     def profile(self) -> Profile:
-        """What this machine's cores can do: measured, or as shipped."""
+        """Profile of this machine's cores: measured, or as shipped."""
         from runmat_jit.plan.profile import shipped_cpu  # noqa: PLC0415  (first use)
 
         return self.profiles.find(*self.identity()) or shipped_cpu(self.threads)
 
     @Once
     def gpu_profile(self) -> Profile:
-        """What the GPU in use can do: measured, or as shipped.
+        """Profile of the GPU in use: measured, or as shipped.
 
         Raises:
             BackendError: there is none that works.
@@ -241,7 +241,7 @@ class Session:
         return self.opened_gpu
 
     def note_decision(self, decision: Decision, told: Callable[[], dict[str, object]]) -> None:
-        """Count and log where a program was placed; ``told`` says it with what it has taken."""
+        """Count and log the placement of a program; ``told`` describes it, with its cost."""
         self.telemetry.count_placement(told)
         self.log.getChild(PLACEMENT).debug("placed %s", decision)
 
@@ -268,7 +268,7 @@ class Session:
         return gpu
 
     def findings_directory(self) -> Path | None:
-        """Where what is known of adapters is kept."""
+        """Directory of the test results of adapters."""
         if self.config.cache_dir == "none":
             return None
         return cache_directory(self.config) / "adapters"
@@ -316,7 +316,7 @@ _NATIVE = tuple(name for name, value in vars(Session).items() if isinstance(valu
 
 
 def cache_directory(config: Config) -> Path:
-    """Where files are kept between processes."""
+    """Directory of files that are kept between processes."""
     if config.cache_dir:
         return Path(config.cache_dir)
     if sys.platform == "linux":  # as `platformdirs`, which loads slowly, says in these cases

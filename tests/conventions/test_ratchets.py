@@ -63,8 +63,8 @@ BOUNDS = {
     "lines that ask for a device's name": 39,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 822,
-    "words of our own in docstrings": 1743,
+    "docstrings that open with a function word": 765,
+    "words of our own in docstrings": 1696,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

@@ -1,4 +1,4 @@
-"""Gates: built-in functions that make warm calls without Python (see :mod:`.gate_text`)."""
+"""Native functions that make warm calls without Python code (see :mod:`.gate_text`)."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class GateCode:
         """What gates that are gone have done, and not told."""
 
     def gate(self, fallback: Callable[..., Any]) -> Gate:
-        """A gate without entries."""
+        """Create a native function without entries."""
         return Gate(self.addresses["gate"], fallback, self.left)
 
 
 class Owed(NamedTuple):
-    """What has been done and is still to be counted."""
+    """Counts of native calls that telemetry has not taken over yet."""
 
     replays: int
     launches: int
@@ -63,7 +63,7 @@ class Owed(NamedTuple):
 
 @frozen_object
 class Entry:
-    """What a gate runs for calls of one kind; ``count`` is told how many, and of their work."""
+    """One native entry; ``count`` is called with the number of its calls and their work."""
 
     words: np.ndarray
     code: np.ndarray
@@ -129,7 +129,7 @@ class EntryWriter:
         return self._addresses[function]
 
     def mark(self) -> tuple[int, int]:
-        """How far the code has come, for :meth:`back`."""
+        """Return the present end of the code, for :meth:`back`."""
         return len(self._instructions), len(self._jumps)
 
     def back(self, mark: tuple[int, int]) -> None:
@@ -146,12 +146,12 @@ class EntryWriter:
         return int(array.ctypes.data)
 
     def label(self) -> int:
-        """A place in the code that is not known yet."""
+        """Create a label for a position in the code that is not known yet."""
         self._labels.append(None)
         return len(self._labels) - 1
 
     def place(self, label: int) -> None:
-        """What is appended next is at this label."""
+        """Bind a label to the next instruction."""
         self._labels[label] = len(self._instructions)
 
     def jump_unless(self, register: int, label: int) -> None:
@@ -177,7 +177,7 @@ class EntryWriter:
         replays: bool,
         tell: Callable[[], None],
     ) -> Entry:
-        """What has been written."""
+        """Finish the entry."""
         code = np.array(self._instructions, np.int64)
         for row, column, label in self._jumps:
             target = self._labels[label]
@@ -214,7 +214,7 @@ class Gate:
         self.call: Callable[..., Any] = builtin_function(b"call", address, held, keywords=True)
 
     def set_fallback(self, fallback: Callable[..., Any]) -> None:
-        """What makes all other calls from now on."""
+        """Set the function that makes all other calls from now on."""
         self._fallbacks.append(fallback)  # all are kept: a call may be in one
         self._words[GATE_WORDS["fallback"]] = id(fallback)
 

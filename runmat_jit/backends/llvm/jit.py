@@ -1,4 +1,4 @@
-"""From LLVM text to object code, and from object code to addresses."""
+"""Compilation of LLVM IR to object code, and loading of object code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEQUENTIAL: Final = "; sequential"
 
 @frozen
 class JitStatistics:
-    """What one ``Jit`` has done so far; times in milliseconds, sizes in bytes."""
+    """Counters of one ``Jit``; times in milliseconds, sizes in bytes."""
 
     compiled: int = 0
     compile_ms: float = 0.0
@@ -38,7 +38,7 @@ class JitStatistics:
 
 
 class Jit:
-    """Compiles LLVM text and loads object code into this process; owned by a session.
+    """Compiles LLVM IR and loads object code into this process; owned by a session.
 
     Safe to call from several threads. Loaded code stays until the process ends: a worker of the
     thread pool may be executing it at any time, and so may an array's deallocator. LLVM is
@@ -47,7 +47,7 @@ class Jit:
 
     Args:
         cache: Keeps object code between processes; None: every process compiles for itself.
-        progress: Is told when a module is compiled.
+        progress: Called when a module is compiled.
 
     """
 
@@ -84,7 +84,7 @@ class Jit:
     def compile_object(
         self, text: str, target: Target | None = None, codegen_level: int | None = None
     ) -> bytes:
-        """Relocatable object code of a module given as LLVM text.
+        """Compile LLVM IR to relocatable object code.
 
         Args:
             text: A module whose vectors, loops and hoisting are already as wanted; only
@@ -93,7 +93,7 @@ class Jit:
             codegen_level: Another than the usual one.
 
         Raises:
-            AssertionError: The text is no valid module, which is a mistake of the generator.
+            AssertionError: The IR is not a valid module, which is a defect of the generator.
 
         """
         target = target or self.target
@@ -203,7 +203,7 @@ class Jit:
         return addresses
 
     def key(self, text: str, target: Target, codegen_level: int | None = None) -> str:
-        """Key of the object code of a text in the cache."""
+        """Cache key of the object code of a module."""
         codegen_level = self.codegen_level if codegen_level is None else codegen_level
         return ObjectCache.key(text, target, codegen_level, self.host.llvm_version)
 
@@ -253,7 +253,7 @@ def _target_machine(target: Target, codegen_level: int) -> llvm.TargetMachine:
 
 
 def _create_linker(target: Target) -> llvm.orcjit.LLJIT:
-    """A linker that places all sections of a library in one mapping.
+    """Create a linker that loads all sections of a library into one mapping.
 
     LLVM's older one maps each by itself. Code reaches its constants by 32-bit offsets, so where
     free addresses lie more than 2 GiB apart, as they may beside large arrays, that one stops the

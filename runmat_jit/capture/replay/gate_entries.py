@@ -1,4 +1,4 @@
-"""Entries of gates: what warm calls of one kind do, written from the tree of their trace.
+"""Native entries for warm calls, written from the tree of a trace.
 
 The key of the call becomes guards of its arguments, what the trace read outside guards of what is
 there now; then come its steps. The guards ask for more than a replay does (the same object where an
@@ -96,7 +96,7 @@ Rest = Callable[[tuple[tuple[Any, ...], dict[str, Any]], Middle, list[Any]], Any
 
 @slotted
 class Known:
-    """What registers hold, at one point of an entry."""
+    """Contents of registers at one point of an entry."""
 
     registers: dict[int, int] = field(default_factory=dict)
     """By slot."""
@@ -134,7 +134,7 @@ class Known:
 
 
 class EntryMaker:
-    """Writes one entry; ``shaped``: for all extents for which its programs hold.
+    """Writer of one entry; ``shaped``: for all extents that its programs permit.
 
     ``contents``: what containers among the arguments held when the call began. It may have written
     into them, and so may other threads.
@@ -305,7 +305,7 @@ class EntryMaker:
         self.leave(segment.exit)
 
     def recover(self) -> None:
-        """Where the entry cannot go on from now on, Python makes the rest of the call."""
+        """Set the exit for steps that fail from here on: Python makes the rest of the call."""
         if self.shaped:
             raise NotForGates("the rest of a call is one of certain extents")
         known, rest, names, arity = self.known, self.rest, self.names, self.arity
@@ -329,7 +329,7 @@ class EntryMaker:
         self.write.recover(go_on, [*range(arity), *(register for _, register in held)])
 
     def early(self, step: Step) -> None:
-        """What a segment looks at before it reads anything."""
+        """Guards of a segment that precede its reads."""
         if isinstance(step, CheckStep):
             self.check(step)
         elif self.shaped and isinstance(step, ShapesStep):
@@ -482,7 +482,7 @@ class EntryMaker:
         self.write.function(function)
 
     def found(self, place: Any, slot: int) -> int:
-        """Register with what is found in a place."""
+        """Register with the value that is read from a location."""
         write = self.write
         if isinstance(place, Global):
             if place.name not in place.namespace:
@@ -594,7 +594,7 @@ class EntryMaker:
         return register if kind is None or register is None else (register, kind)
 
     def take_out(self, out: tuple[int, ...], found: Sequence[int], structure: Any) -> None:
-        """What a loop gives is in registers: of classes that are always the same."""
+        """Move the results of a loop, whose classes never change, to registers."""
         for slot, register, cls in zip(out, found, structure[1], strict=True):
             self.known.registers[slot] = register
             self.known.numbers.pop(slot, None)
@@ -637,7 +637,7 @@ class EntryMaker:
         raise NotForGates("a generator that the entry does not have")
 
     def take_outputs(self, step: BatchStep | ShapedBatchStep, found: Sequence[int]) -> None:
-        """What a program gives is in registers."""
+        """Move the results of a program to registers."""
         for (slot, _), register in zip(step.outputs, found, strict=False):
             self.known.registers[slot] = register
         self.known.singles |= {slot for slot, is_scalar in step.outputs if is_scalar}
@@ -719,7 +719,7 @@ class EntryMaker:
         return [slot for slot in slots if slot not in self.known.constants]
 
     def registers(self, places: Sequence[int]) -> list[int]:
-        """Where the values of slots are."""
+        """Registers of the values of slots."""
         if any(slot not in self.known.registers for slot in places):
             raise NotForGates("a value that the entry does not have")
         return [self.known.registers[slot] for slot in places]
@@ -834,7 +834,7 @@ class EntryMaker:
             self.way(leave, outcomes[0], self.known)()
 
     def settle(self) -> None:
-        """What happens from here on where the entry cannot go on."""
+        """Set the exit for steps that fail from here on."""
         if self.known.is_done:
             self.recover()
         else:
@@ -902,7 +902,7 @@ class EntryMaker:
         raise NotForGates("no call has gone on like this")
 
     def result(self, tree: Any) -> None:
-        """What the call gives."""
+        """Build the result of the call."""
         registers = self.known.registers
         if type(tree) is Ref and tree.slot in registers:
             self.write.give(registers[tree.slot])
