@@ -146,6 +146,7 @@ def _make_loops(session: Session) -> Loops:
         *(count, session.telemetry.count_loop),
         *(session.states, session.config.disable_loop_fusion),
         shows_progress=session.config.progress,
+        times_runs=session.config.trials,
     )
     return Loops(services)
 

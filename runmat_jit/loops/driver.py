@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import repeat
 from operator import length_hint
@@ -18,7 +18,7 @@ import numpy as np
 
 from runmat_jit.core.epoch import DISABLED
 from runmat_jit.core.hotness import FAILURES, LOOKS
-from runmat_jit.core.prices import ELEMENTS, LOOP_PAYS, OPERATIONS
+from runmat_jit.core.prices import ELEMENTS, LOOP_PAYS
 from runmat_jit.core.watching import is_watched
 from runmat_jit.loops.objects import put_back
 from runmat_jit.loops.reads import Found, find, outside, variables_of
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 LONG: Final = 2000
 """Operations of Python's in a run that is worth a look each time."""
-OF_ARRAYS, OF_NUMBERS = 4, 10
-"""Times as many operations as Python runs in the time of a native call that is not recorded."""
 
 
 class PlainLoop:
@@ -58,6 +56,10 @@ class PlainLoop:
         """Operations of Python's in an iteration, about."""
         self.iterations = 0
         """Iterations of the last run of a ``while``."""
+        node = self.source.node
+        self._has_head = isinstance(node, ast.While) and not (self.is_inner or node.orelse)
+        self.few = 0
+        """Iterations of a compiled ``while`` in Python, since the last runs have ended before."""
         self._head: tuple[Iterator[tuple[()]], int] | None = None
         """Iterations of a ``while`` that are counted: those left, and how many there were."""
         self.last: tuple[Any, LoopCall] | None = None
@@ -77,12 +79,23 @@ class PlainLoop:
         found = find(self.source, variables, self.outside, self.converter, free=free, packs=True)
         call, operands = self.call_of(found), found.operands
         iterations = max(self.iterations, call.turns)
-        if not is_enough(call, operands, unknown=iterations) or not self.pays(call, operands):
+        from runmat_jit.loops.sites import is_enough, iterations_enough  # noqa: PLC0415  (loaded)
+
+        counted = self._has_head and self.unpaid <= 0 and iterations > 0
+        self.few = 0
+        if not is_enough(call, operands, unknown=iterations, counted=counted):
+            self.few = iterations_enough(call, operands) if counted else 0
             return ()
-        values = tuple(operands.values())
+        pays, work = self.pays(call, operands), call.expected_turns * self.per_iteration
+        if not pays or call.times.leaves(work, call.expected):
+            call.times.begin(frame, work)
+            return ()
+        values, kernels, start = tuple(operands.values()), call.kernels, call.times.clock()
         result = call.attempt(values)
         if result is None:
             return ()
+        if call.kernels == kernels:
+            call.times.ran(work, start)
         self.declined, self.rest, self.runs = 0, 0, self.runs + 1
         if self.evidence is not None and self.evidence.work is not None:
             self.evidence.work.has_native_loops = True
@@ -91,17 +104,25 @@ class PlainLoop:
         put_back(found.packs, call)
         return (call.merged(result, values),)
 
+    def ended(self, frame: types.FrameType) -> None:
+        """Note that Python has run the loop to its end."""
+        if self.last is not None:
+            self.last[1].times.end(frame)
+
     def head(self) -> Iterable[tuple[()]]:
         """Return an iterable of the iterations that a ``while`` runs before it is asked again."""
-        if self.unpaid <= 0 or self.loops is None:
+        count = 1 + self.unpaid // self.per_iteration if self.unpaid > 0 else self.few
+        if not count or self.loops is None:
             return ()
-        count = 1 + self.unpaid // self.per_iteration
         self._head = repeat((), count), count
         return self._head[0]
 
     def again(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
         """Run what is left of a ``while``, as :meth:`run`, if all of its head has run."""
-        return () if self._head is None or length_hint(self._head[0]) else self.run(frame)
+        if self._head is None or length_hint(self._head[0]):
+            return ()
+        self.rest = 0
+        return self.run(frame)
 
     def _count(self) -> None:
         """Count the iterations of the last ``while`` in Python."""
@@ -126,16 +147,16 @@ class PlainLoop:
 
     def pays(self, call: LoopCall, operands: dict[Chain, Any]) -> bool:
         """Count a run: True if the loop has run for as long as compiling it takes."""
-        if self.unpaid <= 0:
-            return True
         sizes = [value.size for value in operands.values() if type(value) is np.ndarray]
         weight = call.weight if call.has_arrays or sizes else 1  # of single numbers
         operation = 1 + max(sizes, default=0) // ELEMENTS if call.has_arrays else 1
         per_turn = call.per_turn if weight == 1 else call.per_turn_of_arrays
         self.per_iteration = max(1, per_turn * operation)
+        if self.unpaid <= 0:
+            return True
         if isinstance(self.source.node, ast.While) and not self.is_inner:
             return False  # its iterations are counted
-        work = call.expected_turns * per_turn * operation
+        work = call.expected_turns * self.per_iteration
         self.unpaid, self.skipped = self.unpaid - work * (1 + self.skipped), 0
         if work >= LONG:
             self.declined = self.rest = 0  # look at the next one, too
@@ -148,43 +169,3 @@ class PlainLoop:
         if self.last is None or self.last[0] != reads or found.helpers:
             self.last = reads, self.loops.call(self.source, self.name, found.reads)
         return self.last[1]
-
-
-def plain_of(value: Any) -> Any:
-    """A number, or the shape of an array."""
-    return getattr(value, "shape", None) if isinstance(value, np.ndarray) else value
-
-
-def is_enough(
-    call: LoopCall,
-    operands: dict[Chain, Any],
-    plain_of: Callable[[Any], Any] = plain_of,
-    *,
-    recorded: bool = False,
-    unknown: int = 0,
-) -> bool:
-    """Return True if Python would take longer than a native run; rarely looks at an iteration.
-
-    ``plain_of`` gives an operand's number or shape. ``recorded``: or the operations would, recorded
-    one by one. ``unknown``: iterations of the last run, for a loop of unknown length.
-    """
-    from runmat_jit.loops import program, sites  # noqa: PLC0415  (loaded by now)
-
-    value_of = partial(sites.value_of, call.objects, operands, plain_of)
-    known = partial(sites.evaluated, value=value_of)
-    call.asked += 1
-    if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
-        call.per_turn = sites.operations_of(call.source, known)
-        call.per_turn_of_arrays = sites.operations_of(call.source, known, OPERATIONS)
-    turns = sites.turns_of(call.source.node, known)
-    if turns is None:  # of lists, many until runs of few have been seen
-        turns = max(unknown, sites.TURNS * (program.LISTS if call.source.grown else 1))
-    call.expected_turns, call.expected = turns, turns * call.per_turn
-    if call.gave_up or (call.is_poor and call.asked % LOOKS):
-        return False
-    if not (recorded or call.source.grown):
-        sizes = [each.size for each in operands.values() if isinstance(each, np.ndarray)]
-        if call.weight > 1:  # elements of simple operations take a quarter of what they may take
-            turns *= 1 + max(sizes, default=0) // (4 * ELEMENTS)
-        turns //= OF_ARRAYS if sizes else OF_NUMBERS
-    return call.does_enough(turns, recorded=recorded)

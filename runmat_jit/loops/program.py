@@ -37,6 +37,7 @@ from runmat_jit.loops.native_loop import LastRun, NativeLoop, is_for_native_code
 from runmat_jit.loops.nests import breaks
 from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
+from runmat_jit.loops.run_times import RunTimes
 from runmat_jit.loops.source import Chain, Helper, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, gains_in_registers, gains_in_tiles, lanes_for
 from runmat_jit.loops.transposing import Transposing
@@ -141,6 +142,8 @@ class LoopCall:
         self.keeps_arrays = False
         """True if it appends arrays to lists."""
         self._lock = new_lock()
+        ends = isinstance(source.node, ast.While) or breaks(source.node) or source.returns
+        self.times = RunTimes(compares=services.times_runs and not ends)
 
     def __call__(self, *values: Any) -> Any:
         """The results of the loop, but for those that are operands (:meth:`merged`).
@@ -392,6 +395,11 @@ class LoopCall:
         return self.expected_turns < REPLAYED // part
 
     @property
+    def kernels(self) -> int:
+        """Kernels that have been compiled, for all kinds of operands."""
+        return len(self.variants) + len(self.registers)
+
+    @property
     def gave_up(self) -> bool:
         """True if it has left so often that it is not tried any more."""
         return self.exits >= FAILURES
@@ -500,6 +508,7 @@ class LoopCall:
         if isinstance(emitted, Unknown):
             return emitted
         self.rounds = self.rounds or emitted.rounds
+        self.times.compares = self.times.compares and not self.rounds
         return self.compiled(emitted, forms)
 
     def compiled(self, emitted: Emitted, forms: Forms) -> Variant:
@@ -560,3 +569,4 @@ class Services:
     refused: frozenset[str] = frozenset()
     """Kinds of loops that are switched off."""
     shows_progress: bool = False
+    times_runs: bool = False

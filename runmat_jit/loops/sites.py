@@ -6,13 +6,16 @@ import ast
 import math
 import types
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.prices import ELEMENTS, OPERATIONS
 from runmat_jit.loops.attributes import Objects
-from runmat_jit.loops.program import LoopCall, Reads, Services
+from runmat_jit.loops.program import LISTS, LoopCall, Reads, Services
 from runmat_jit.loops.returns import Loop
 from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram, chain_of
 
@@ -20,6 +23,10 @@ MOST: Final = 1024
 """Loops that are known; replays know their own."""
 TURNS: Final = 64
 """Iterations that a loop is taken to have where nobody knows."""
+LONGEST_HEAD: Final = 1 << 20
+"""Iterations of a compiled ``while`` in Python, before it is asked again."""
+OF_ARRAYS, OF_NUMBERS = 4, 10
+"""Times as many operations as Python runs in the time of a native call that is not recorded."""
 CALLED: Final = 12
 """Operations of Python's that take as long as a function of NumPy's or a method, at least."""
 REDUCED: Final = 40
@@ -197,3 +204,59 @@ def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:
             a = evaluated(operand, value)
             return None if a is None else -a
     return None
+
+
+def plain_of(value: Any) -> Any:
+    """A number, or the shape of an array."""
+    return getattr(value, "shape", None) if isinstance(value, np.ndarray) else value
+
+
+def is_enough(
+    call: LoopCall,
+    operands: dict[Chain, Any],
+    plain_of: Callable[[Any], Any] = plain_of,
+    *,
+    recorded: bool = False,
+    unknown: int = 0,
+    counted: bool = False,
+) -> bool:
+    """Return True if Python would take longer than a native run; rarely looks at an iteration.
+
+    ``plain_of`` gives an operand's number or shape. ``recorded``: or the operations would, recorded
+    one by one. ``unknown``: iterations of the last run, for a loop of unknown length; ``counted``:
+    those of the next run are counted in Python, so that no more need be expected.
+    """
+    value = partial(value_of, call.objects, operands, plain_of)
+    known = partial(evaluated, value=value)
+    call.asked += 1
+    if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
+        call.per_turn = operations_of(call.source, known)
+        call.per_turn_of_arrays = operations_of(call.source, known, OPERATIONS)
+    turns = turns_of(call.source.node, known)
+    if turns is None:  # of lists, many until runs of few have been seen
+        many = TURNS * (LISTS if call.source.grown else 1)
+        turns = unknown if counted else max(unknown, many)
+    call.expected_turns, call.expected = turns, turns * call.per_turn
+    if call.gave_up or (call.is_poor and call.asked % LOOKS):
+        return False
+    if not recorded:
+        turns = _weighed(call, operands, turns)
+    return call.does_enough(turns, recorded=recorded)
+
+
+def iterations_enough(call: LoopCall, operands: dict[Chain, Any]) -> int:
+    """Return a number of iterations with which a native run takes less than Python."""
+    counts = (1 << n for n in range(20))
+    return next((n for n in counts if call.does_enough(_weighed(call, operands, n))), LONGEST_HEAD)
+
+
+def _weighed(call: LoopCall, operands: dict[Chain, Any], turns: int) -> int:
+    """Iterations that take a recorded loop as long as these take Python."""
+    if call.source.grown:
+        return turns
+    sizes = [each.size for each in operands.values() if isinstance(each, np.ndarray)]
+    if call.weight > 1 and sizes:  # all operations may be of the smallest array, one of others
+        least, unit = min(sizes), 4 * ELEMENTS
+        others = OPERATIONS * (sum(sizes) - len(sizes) * least) // unit
+        turns *= 1 + least // unit + others // max(1, call.per_turn_of_arrays)
+    return turns // (OF_ARRAYS if sizes else OF_NUMBERS)

@@ -512,6 +512,34 @@ def test_a_while_is_compiled_at_an_iteration(hot, monkeypatch, fn, stop, budget)
         assert turns < 2 * len(x)  # the first began in Python
 
 
+@pytest.mark.parametrize("fn", WHILES, ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("stop", [-1, 3, 700, 15_000])
+def test_a_compiled_while_that_ends_early_is_pythons_and_a_long_one_is_not(
+    hot, monkeypatch, fn, stop
+):
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
+    monkeypatch.setattr(driver, "LOOP_PAYS", 1000)
+    decorated, x = runmat.jit(fn), np.random.default_rng(2).normal(size=20_000)
+
+    def native_runs(length, calls):
+        before = current_session().telemetry.snapshot()["loops_run"]
+        for _ in range(calls):
+            ours, theirs = np.ones(length), np.ones(length)
+            part = x[:length]
+            compare(
+                observe(fn, (part, theirs, stop), {}), observe(decorated, (part, ours, stop), {})
+            )
+            np.testing.assert_array_equal(ours, theirs)
+        return current_session().telemetry.snapshot()["loops_run"] - before
+
+    native_runs(20_000, 2)
+    native_runs(80, 6)
+    few, many = native_runs(80, 6), native_runs(20_000, 2)
+    if stop < 0 and fn is to_its_end:
+        assert (few, many) == (0, 2)
+
+
 def pooled(image, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):

@@ -20,7 +20,6 @@ from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.prices import OPERATIONS
 from runmat_jit.loops import reads
-from runmat_jit.loops.driver import is_enough
 from runmat_jit.loops.reads import Found
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.runtime.arrays import host_written
@@ -154,9 +153,11 @@ def registered(
 
 def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """True if a loop may run natively, and Python would take longer."""
+    from runmat_jit.loops.sites import is_enough  # noqa: PLC0415  (loaded by now)
+
     if not is_enough(call, operands, plain_of, recorded=True):
         return False
-    from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import Unknown  # noqa: PLC0415  (likewise)
 
     seen: dict[int, int] = {}

@@ -261,6 +261,12 @@ class HooksLink:
         found = self._of()
         return () if found is None else found.loop_of(number).run(sys._getframe(1))
 
+    def ended(self, number: int, /) -> None:
+        """Note that Python has run a loop to its end."""
+        found = self._of()
+        if found is not None:
+            found.loop_of(number).ended(sys._getframe(1))
+
     def head(self, number: int, /) -> Iterable[tuple[()]]:
         """Return an iterable of the iterations that a ``while`` runs before it is asked again."""
         found = self._of()

@@ -22,7 +22,13 @@ HOOKS = "<hooks>"
 
 
 def _loop(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
-    return natively(rewriter, node, rewriter.copy(node))
+    """A ``for`` that may run natively; ``ended(0)`` is called if Python has run it to its end."""
+    found = natively(rewriter, node, rewriter.copy(node))
+    if node in rewriter.loops:
+        assert isinstance(found, ast.For), "an attempt to run it natively stands around it"
+        number = constant(list(rewriter.loops).index(node), node)
+        found.orelse.append(placed(ast.Expr(hook("ended", [number], node)), node))
+    return found
 
 
 def _while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
