@@ -268,7 +268,8 @@ class Evidence:
         self.most += found[1] + before * min(found[1], self._last[1])
         self._last = found
         self.calls += calls
-        left = (self.price - self.least) // max(1, found[0])
+        missing = max(self.price - self.least, self.ledger.spent - self.ledger.earned)
+        left = missing // max(1, found[0])
         self.gap = max(0, min(self.calls, GAP, left))
         return self.gap
 

@@ -120,6 +120,18 @@ def test_work_is_estimated_from_code_and_arguments(case):
     assert most / 2 <= high <= 2 * most
 
 
+@pytest.mark.parametrize("debt", [0, 40_000])
+def test_calls_that_wait_for_the_work_of_others_are_looked_at_rarely(debt):
+    found, x, looks, calls = Evidence(), np.ones(10), 0, 0
+    found.ledger.spent = RECORDING_PAYS + debt
+    while not found.pays:
+        calls += 1 + found.gap
+        found.add(chain, 1 + found.gap, (x,), {})
+        looks += 1
+    assert found.least == found.ledger.earned >= RECORDING_PAYS + debt
+    assert looks < 100 + calls // 200
+
+
 def test_the_instructions_of_a_function_are_counted_by_the_loops_around_them():
     def nested(x):
         y = x * 2
