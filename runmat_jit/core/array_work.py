@@ -6,33 +6,52 @@ The estimate is low: branches count nothing, nor do values that may be no whole 
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
+import math
+import operator
 import textwrap
 import types
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, overload
 
 import numpy as np
 
 from runmat_jit.core.hotness import ELEMENTS, FEW
 
-_REDUCING: Final = frozenset(
-    (
-        *("sum", "mean", "prod", "max", "min", "std", "var", "median", "ptp", "average"),
-        *("any", "all", "argmax", "argmin", "count_nonzero", "dot", "vdot", "inner", "norm"),
-        *("searchsorted", "percentile", "quantile", "trapezoid"),
-    )
+Shape = tuple[int, ...]
+Array = Shape | int
+"""Known facts of an array: its shape, or its number of elements alone; 0: it may be no array."""
+
+_FOLDING: Final = frozenset(
+    ("sum", "mean", "prod", "max", "min", "std", "var", "any", "all", "argmax", "argmin")
 )
+"""Functions and methods that reduce along an axis, or everything."""
+_REDUCING: Final = _FOLDING | {
+    *("median", "ptp", "average", "count_nonzero", "dot", "vdot", "inner", "norm"),
+    *("searchsorted", "percentile", "quantile", "trapezoid"),
+}
 """NumPy's functions and methods whose results have fewer elements."""
 
-_ALIKE: Final = frozenset(
-    (
-        *("copy", "astype", "ravel", "flatten", "reshape", "transpose", "view", "squeeze"),
-        *("asarray", "ascontiguousarray", "array", "zeros_like", "ones_like", "empty_like"),
-    )
+_LIKE: Final = frozenset(
+    ("copy", "astype", "asarray", "ascontiguousarray", "zeros_like", "ones_like", "empty_like")
 )
-"""Those whose results have as many elements, and take no longer than a copy."""
+"""Those whose results have the same shape, and take no longer than a copy."""
+_ALIKE: Final = _LIKE | {
+    *("ravel", "flatten", "reshape", "transpose", "view", "squeeze", "array"),
+}
+"""Those whose results have as many elements."""
+_BROADCASTING: Final = frozenset(
+    name for name, function in vars(np).items() if isinstance(function, np.ufunc)
+) - {"matmul", "matvec", "vecmat", "vecdot"} | {"where", "clip"}
+"""Functions whose operands are broadcast."""
+_INTEGERS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
 
 
 @functools.lru_cache(maxsize=1024)  # a memo of a pure question
@@ -48,7 +67,7 @@ def tree_of(code: types.CodeType) -> ast.FunctionDef | None:
 
 def array_work(
     tree: ast.FunctionDef,
-    arrays: Mapping[str, int],
+    arrays: Mapping[str, Shape],
     integers: Mapping[str, int],
     computing: frozenset[str],
 ) -> int:
@@ -56,7 +75,7 @@ def array_work(
 
     Args:
         tree: The function.
-        arrays: Elements of the arrays that names hold at first.
+        arrays: Shapes of the arrays that names hold at first.
         integers: Integers that names hold.
         computing: Names of functions and methods that compute with whole arrays.
 
@@ -71,24 +90,48 @@ def work_of_call(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     computing: frozenset[str],
+    *,
+    large: bool,
 ) -> int:
-    """The same of a call of a function with some code; 0 where its source is not found."""
-    tree = None if code is None else tree_of(code)
+    """Estimate the same for a call of a function; 0 if its source is not found.
+
+    ``large``: its arrays are so large that loops over them count; else it is 0 unless the function
+    may broadcast small ones.
+    """
+    tree = tree_of(code) if code is not None and (large or has_axes(code)) else None
     if code is None or tree is None:
         return 0
     given = dict(zip(code.co_varnames[: code.co_argcount], args, strict=False)) | dict(kwargs)
-    arrays = {name: value.size for name, value in given.items() if type(value) is np.ndarray}
+    arrays = {name: value.shape for name, value in given.items() if type(value) is np.ndarray}
     integers = {name: value for name, value in given.items() if type(value) is int}
     return array_work(tree, arrays, integers, computing)
 
 
+@functools.lru_cache(maxsize=1024)  # a memo of a pure question
+def has_axes(code: types.CodeType) -> bool:
+    """True if a function indexes several axes at once, and so may broadcast small arrays."""
+    codes = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    before = None
+    for instruction in dis.get_instructions(code):
+        indexes = instruction.opname == "BINARY_SUBSCR" or instruction.argrepr == "[]"
+        if indexes and before is not None:
+            is_constant = before.opname.startswith("LOAD_") and isinstance(before.argval, tuple)
+            if is_constant or before.opname == "BUILD_TUPLE":
+                return True
+        before = instruction
+    return any(map(has_axes, codes))
+
+
 class _Estimate:
-    """Elements of the arrays that names hold so far, and the work so far."""
+    """Known facts of names so far, and the work so far."""
 
     def __init__(
-        self, arrays: Mapping[str, int], integers: Mapping[str, int], computing: frozenset[str]
+        self, arrays: Mapping[str, Shape], integers: Mapping[str, int], computing: frozenset[str]
     ) -> None:
-        self.arrays, self.integers, self.computing = dict(arrays), dict(integers), computing
+        self.arrays: dict[str, Array] = dict(arrays)
+        self.integers: dict[str, int | None] = dict(integers)
+        """Names that hold integers, and the values that are known."""
+        self.computing = computing
         self.work, self.times = 0, 1
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
@@ -98,23 +141,27 @@ class _Estimate:
     def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
-                elements = self.elements(value)
+                found, number = self.array(value), self.integer(value)
                 for target in targets:
-                    self.bind(target, elements)
+                    self.bind(target, found, number)
             case ast.AugAssign(target=target, value=value):
-                self.compute(self.elements(target), self.elements(value))
+                self.compute(self.array(target), self.array(value), broadcast=False)
+                if isinstance(target, ast.Name):
+                    self.integers.pop(target.id, None)
             case ast.Expr(value=value):
-                self.elements(value)
+                self.array(value)
             case ast.For(body=body):
-                self.bind(node.target, 0)
                 times = self.iterations(node.iter)
+                self.bind(node.target, 0)
+                if isinstance(node.target, ast.Name) and _is_range(node.iter):
+                    self.integers[node.target.id] = None
                 self.repeat(body, min(times, FEW) if _may_end(node) else times)
             case ast.While(body=body):
                 self.repeat(body, FEW)
             case ast.With(body=body):
                 self.statements(body)
             case ast.Return(value=ast.expr() as value):
-                self.elements(value)
+                self.array(value)
             case _:
                 for name in _bound(node):
                     self.arrays.pop(name, None)
@@ -128,90 +175,209 @@ class _Estimate:
     def iterations(self, iterated: ast.expr) -> int:
         match iterated:
             case ast.Call(func=ast.Name(id="range"), args=[stop]):
-                return self.integer(stop, FEW)
+                return max(0, self.integer(stop, FEW))
             case ast.Call(func=ast.Name(id="range"), args=[start, stop]):
                 return max(0, self.integer(stop, FEW) - self.integer(start, 0))
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return len(items)
         return FEW
 
-    def integer(self, node: ast.expr, otherwise: int) -> int:
+    @overload
+    def integer(self, node: ast.expr) -> int | None: ...
+    @overload
+    def integer(self, node: ast.expr, otherwise: int) -> int: ...
+    def integer(self, node: ast.expr, otherwise: int | None = None) -> int | None:
+        """Value of an integer expression of constants, names, lengths and extents."""
+        found = None
         match node:
             case ast.Constant(value=int(value)):
-                return value
+                found = value
             case ast.Name(id=name):
-                return self.integers.get(name, otherwise)
-        return otherwise
+                found = self.integers.get(name)
+            case ast.Call(func=ast.Name(id="len"), args=[of]):
+                found = self.extent(of, 0)
+            case ast.Subscript(
+                value=ast.Attribute(value=of, attr="shape"), slice=ast.Constant(value=int(axis))
+            ):
+                found = self.extent(of, axis)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                positive = self.integer(operand)
+                found = None if positive is None else -positive
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _INTEGERS:
+                sides = self.integer(left), self.integer(right)
+                if sides[0] is not None and sides[1] is not None:
+                    found = _INTEGERS[type(op)](sides[0], sides[1])
+        return otherwise if found is None else found
 
-    def bind(self, target: ast.expr, elements: int) -> None:
+    def extent(self, node: ast.expr, axis: int) -> int | None:
+        shape = self.arrays.get(node.id) if isinstance(node, ast.Name) else None
+        known = isinstance(shape, tuple) and -len(shape) <= axis < len(shape)
+        return shape[axis] if known and isinstance(shape, tuple) else None
+
+    def bind(self, target: ast.expr, found: Array, number: int | None = None) -> None:
+        if isinstance(target, ast.Subscript):
+            self.compute(self.array(target))
+            return
+        for name in _bound(target):
+            self.arrays.pop(name, None)
+            self.integers.pop(name, None)
         if isinstance(target, ast.Name):
-            self.arrays[target.id] = elements
-            self.integers.pop(target.id, None)
-        elif isinstance(target, ast.Subscript):
-            self.compute(self.elements(target))
-        else:
-            for name in _bound(target):
-                self.arrays.pop(name, None)
-                self.integers.pop(name, None)
+            self.arrays[target.id] = found
+            if number is not None:
+                self.integers[target.id] = number
 
-    def compute(self, *operands: int) -> int:
-        """Count an operation; the elements of its result."""
-        elements = max(operands, default=0)
-        self.work += self.times * (elements // ELEMENTS)
-        return elements
+    def compute(self, *operands: Array, broadcast: bool = True) -> Array:
+        """Count an operation; return the known facts of its result."""
+        found: Array = max(map(_size, operands), default=0)
+        shapes = [each for each in operands if isinstance(each, tuple)]
+        if broadcast and shapes and all(isinstance(each, tuple) or not each for each in operands):
+            with suppress(ValueError):
+                found = np.broadcast_shapes(*shapes)
+        self.work += self.times * (_size(found) // ELEMENTS)
+        return found
 
-    def elements(self, node: ast.expr) -> int:
-        """Elements of an expression, and count its operations; 0: no array, as far as is known."""
+    def array(self, node: ast.expr) -> Array:
+        """Return the known facts of an expression's value; count its operations."""
         match node:
             case ast.Name(id=name):
                 return self.arrays.get(name, 0)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                self.compute(*(sides := (self.array(left), self.array(right))), broadcast=False)
+                return _product(*sides)
             case ast.BinOp(left=left, right=right):
-                return self.compute(self.elements(left), self.elements(right))
+                return self.compute(self.array(left), self.array(right))
             case ast.UnaryOp(operand=operand):
-                return self.compute(self.elements(operand))
+                return self.compute(self.array(operand))
             case ast.Compare(left=left, comparators=others):
-                return self.compute(self.elements(left), *map(self.elements, others))
-            case ast.Attribute(value=value, attr="T" | "real" | "imag"):
-                return self.elements(value)
+                return self.compute(self.array(left), *map(self.array, others))
+            case ast.Attribute(value=value, attr="T"):
+                found = self.array(value)
+                return found[::-1] if isinstance(found, tuple) else found
+            case ast.Attribute(value=value, attr="real" | "imag"):
+                return self.array(value)
             case ast.Subscript(value=value, slice=index):
-                return self.elements(value) if _is_whole(index) else 0
+                return self.part(self.array(value), index)
             case ast.Call():
                 return self.call(node)
         return 0
 
-    def call(self, node: ast.Call) -> int:
-        operands = [self.elements(each) for each in node.args]
-        operands += [self.elements(each.value) for each in node.keywords]
+    def part(self, whole: Array, index: ast.expr) -> Array:
+        """Return the known facts of a part of an array: by slices, integers and new axes."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if not isinstance(whole, tuple):
+            return whole if all(map(_is_margin, parts)) else 0
+        rest, found = list(whole), list[int]()
+        axes = sum(not _is_new_axis(each) and not _is_rest(each) for each in parts)
+        for each in parts:
+            if _is_rest(each):
+                count = len(rest) - (axes - (len(whole) - len(rest)))
+                found += rest[:count]
+                del rest[:count]
+            elif _is_new_axis(each):
+                found.append(1)
+            elif not rest:
+                return 0
+            elif isinstance(each, ast.Slice):
+                bounds = [self.integer(at) for at in (each.lower, each.upper) if at is not None]
+                if each.step is not None or None in bounds:
+                    return 0
+                ends = slice(*(None if at is None else self.integer(at) for at in _bounds(each)))
+                found.append(len(range(rest.pop(0))[ends]))
+            elif self.integer(each) is not None or self.is_integer(each):
+                rest.pop(0)
+            else:
+                return 0
+        return (*found, *rest)
+
+    def is_integer(self, node: ast.expr) -> bool:
+        """True if an index is an integer, whatever its value."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.integers
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.is_integer(operand)
+            case ast.BinOp(left=left, right=right):
+                return self.is_integer(left) and self.is_integer(right)
+        return isinstance(node, ast.Constant) and type(node.value) is int
+
+    def call(self, node: ast.Call) -> Array:
+        operands = [self.array(each) for each in node.args]
+        named = {each.arg: each.value for each in node.keywords}
+        operands += [self.array(each) for each in named.values()]
+        of_module = False
         match node.func:
             case ast.Attribute(value=value, attr=name):
-                operands.append(self.elements(value))
+                of_module = isinstance(value, ast.Name) and value.id not in self.arrays
+                operands.insert(0, self.array(value))
             case ast.Name(id=name):
-                pass
+                of_module = True
             case _:
                 return 0
         if name in _ALIKE:
-            return max(operands, default=0)
+            same = name in _LIKE and bool(operands)
+            found = operands[isinstance(node.func, ast.Attribute) and of_module :][:1]
+            return found[0] if same and found else max(map(_size, operands), default=0)
         if name not in self.computing:
             return 0
-        elements = self.compute(*operands)
-        return 0 if name in _REDUCING else elements
+        result = self.compute(*operands, broadcast=name in _BROADCASTING)
+        if name in _FOLDING:
+            given = node.args[of_module:]
+            shape = next((each for each in operands if each), 0)
+            return _folded(shape, named.get("axis", given[0] if given else None), named)
+        return 0 if name in _REDUCING else result
 
 
-def _is_whole(index: ast.expr) -> bool:
-    """True if an index leaves nearly all elements: slices that cut constant margins."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(_is_margin(part) for part in parts)
+def _size(array: Array) -> int:
+    return math.prod(array) if isinstance(array, tuple) else array
+
+
+def _product(left: Array, right: Array) -> Array:
+    """Return the shape of a product of matrices and vectors; 0 if it is not known."""
+    if not (isinstance(left, tuple) and isinstance(right, tuple) and left and right):
+        return 0
+    if len(left) > 2 or len(right) > 2:
+        return 0
+    return (*left[:-1], *right[1:])
+
+
+def _folded(shape: Array, axis: ast.expr | None, named: Mapping[str | None, ast.expr]) -> Array:
+    """Return the shape of a reduction along an axis; 0 if it is not known, or a scalar."""
+    if not isinstance(shape, tuple) or axis is None or "keepdims" in named:
+        return 0
+    try:
+        number = ast.literal_eval(axis)
+        return (*shape[: (number % len(shape))], *shape[number % len(shape) + 1 :])
+    except (TypeError, ValueError, ZeroDivisionError):
+        return 0
+
+
+def _is_range(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    )
+
+
+def _is_new_axis(node: ast.expr) -> bool:
+    none = isinstance(node, ast.Constant) and node.value is None
+    return none or (isinstance(node, ast.Attribute) and node.attr == "newaxis")
+
+
+def _is_rest(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def _bounds(part: ast.Slice) -> tuple[ast.expr | None, ...]:
+    return part.lower, part.upper
 
 
 def _is_margin(part: ast.expr) -> bool:
+    """True if an index leaves nearly all elements: a slice that cuts constant margins."""
     match part:
         case ast.Slice(lower=lower, upper=upper, step=None):
             begins = lower is None or isinstance(lower, ast.Constant)
             ends = upper is None or isinstance(upper, ast.UnaryOp)
             return begins and ends
-        case ast.Constant(value=value):
-            return value is None or value is Ellipsis
-    return False
+    return _is_new_axis(part) or _is_rest(part)
 
 
 def _may_end(loop: ast.For) -> bool:

@@ -183,7 +183,13 @@ class Work:
             elements = min(max(sizes.integers), SIZE_OF_INTEGER)
         operation = 1 + elements // ELEMENTS
         computing, others = self.by_depth[0]
-        least = most = computing * operation + others
+        whole = 0
+        if (often or operation > OFTEN) and not self.has_native_loops:
+            from runmat_jit.core.array_work import work_of_call  # noqa: PLC0415  (few need it)
+
+            large = operation > 1 and len(self.by_depth) > 1
+            whole = work_of_call(self.code(), args, kwargs, NUMPYS, large=large)
+        least = most = max(computing * operation + others, whole)
         if len(self.by_depth) == 1:
             return least, most
         extents = {*sizes.extents, *outside.extents}
@@ -203,13 +209,8 @@ class Work:
             times = min(many**depth, max(many, limit))
             times = max(times, min(extent**depth, limit) // (1 if depth == 1 else OFTEN))
             times = max(times, min(extent**depth // FULL_NESTS, 2 * MOST_ITERATIONS))
-            arrays = computing * operation if steps or not elements else computing
-            most += (arrays + others) * times
-        if operation > (1 if often else OFTEN) and not self.has_native_loops:
-            from runmat_jit.core.array_work import work_of_call  # noqa: PLC0415  (few need it)
-
-            least = max(least, work_of_call(self.code(), args, kwargs, NUMPYS))
-        return least, max(least, most)
+            most += (computing * (operation if steps or not elements else 1) + others) * times
+        return max(least, whole), max(least, whole, most)
 
 
 class Ledger:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runmat_jit.core.array_work import array_work, tree_of
+from runmat_jit.core.array_work import array_work, has_axes, tree_of
 from runmat_jit.core.evidence import ELEMENTS, NUMPYS
 
 N = 64 * ELEMENTS
@@ -18,7 +18,10 @@ class Counting(np.ndarray):
         plain = [np.asarray(each) if isinstance(each, Counting) else each for each in inputs]
         if out is not None:
             kwargs["out"] = tuple(np.asarray(each) for each in out)
-        Counting.work += max(np.size(each) for each in plain) // ELEMENTS
+        size = max(np.size(each) for each in plain)
+        if method == "__call__" and ufunc is not np.matmul:
+            size = np.prod(np.broadcast_shapes(*map(np.shape, plain)))
+        Counting.work += int(size) // ELEMENTS
         found = getattr(ufunc, method)(*plain, **kwargs)
         return found.view(Counting) if isinstance(found, np.ndarray) else found
 
@@ -125,20 +128,59 @@ def others(x):
     return x, b
 
 
-EXACT = (straight, repeated, by_argument, nested, inner)
+def pairs(x):
+    y = x[:300]
+    d = np.sqrt((y[:, None] - y[None, :]) ** 2)
+    return (d * 2.0).sum(axis=1) + y
+
+
+def closure(x):
+    d = np.add.outer(x[:160], x[:160])
+    for k in range(len(d)):
+        d = np.minimum(d, d[:, k, None] + d[None, k])
+    return d
+
+
+def of_extents(m):
+    for i in range(m.shape[0] - 600):
+        m = m * 0.5 + m[i, :, np.newaxis][0] + m[..., -1, None]
+    return m.mean(-1)[:, None] * m, m.T @ m[:, 0]
+
+
+def by_stages(x):
+    for k in range(5):
+        x = np.roll(x, 1)
+        y = x[k:] * 2
+        z = x[k + 1 :] * y[:-1] + x[1:][k:]
+    return z
+
+
+SHAPES = {"x": (N,), "u": (N,), "m": (640, 320)}
+EXACT = (straight, repeated, by_argument, nested, inner, pairs, of_extents)
 CASES = (*EXACT, elements, small_views, branches, breaks, returns, rebound, rebound_in_a_branch)
-CASES += (counted_down, others)
+CASES += (counted_down, others, closure, by_stages)
 
 
 @pytest.mark.parametrize("fn", CASES, ids=lambda fn: fn.__name__)
 def test_no_more_is_estimated_than_numpy_computes(fn):
-    count = {"count": 9} if fn is by_argument else {}
-    estimate = array_work(tree_of(fn.__code__), {"x": N, "u": N}, count, NUMPYS)
+    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    shapes = {name: SHAPES[name] for name in names if name != "count"}
+    count = {"count": 9} if "count" in names else {}
+    estimate = array_work(tree_of(fn.__code__), shapes, count, NUMPYS)
+    arrays = (np.linspace(0.0, 1.0, np.prod(each)).reshape(each) for each in shapes.values())
     Counting.work = 0
-    fn(np.linspace(0.0, 1.0, N).view(Counting), *count.values())
+    fn(*(each.view(Counting) for each in arrays), *count.values())
     assert estimate <= Counting.work + 64  # of arrays a little smaller
     if fn in EXACT:
         assert estimate >= Counting.work / 2
+
+
+def test_functions_that_index_several_axes_are_known_by_their_code():
+    found = {fn.__name__ for fn in CASES if has_axes(fn.__code__)}
+    assert found == {"pairs", "closure", "of_extents"}
+    assert has_axes((lambda x: x[None, :] + x[:, None]).__code__)
+    assert has_axes((lambda x: x[..., np.newaxis]).__code__)
+    assert not has_axes((lambda x, n: (x[0], x[1:n], x[n])).__code__)
 
 
 def test_what_has_no_source_is_not_estimated():
