@@ -9,6 +9,7 @@ import ast
 import dis
 import functools
 import inspect
+import linecache
 import math
 import operator
 import textwrap
@@ -47,6 +48,11 @@ _BROADCASTING: Final = frozenset(
     name for name, function in vars(np).items() if isinstance(function, np.ufunc)
 ) - {"matmul", "matvec", "vecmat", "vecdot"} | {"where", "clip"}
 """Functions whose operands are broadcast."""
+_FILLED: Final = frozenset(("zeros", "ones", "empty", "full"))
+_DRAWN: Final = {"random": 0, "standard_normal": 0, "normal": 2, "uniform": 2, "integers": 2}
+"""Methods of NumPy's generators, and the number of the argument that is the shape."""
+_MAKING: Final = _FILLED | _DRAWN.keys() | {"eye", "linspace", "arange", "meshgrid"}
+"""Functions and methods that make arrays of a shape that is given."""
 _INTEGERS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -58,9 +64,9 @@ _INTEGERS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
 def tree_of(code: types.CodeType) -> ast.FunctionDef | None:
     """The source of a function; None where it is not to be found, or defines something else."""
     try:
-        lines, _ = inspect.getsourcelines(code)
-        (node,) = ast.parse(textwrap.dedent("".join(lines))).body
-    except (OSError, SyntaxError, TypeError, ValueError):
+        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+        (node,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
+    except (SyntaxError, ValueError):
         return None
     return node if isinstance(node, ast.FunctionDef) and node.name == code.co_name else None
 
@@ -96,9 +102,9 @@ def work_of_call(
     """Estimate the same for a call of a function; 0 if its source is not found.
 
     ``large``: its arrays are so large that loops over them count; else it is 0 unless the function
-    may broadcast small ones.
+    may make large ones.
     """
-    tree = tree_of(code) if code is not None and (large or has_axes(code)) else None
+    tree = tree_of(code) if code is not None and (large or may_grow(code)) else None
     if code is None or tree is None:
         return 0
     given = dict(zip(code.co_varnames[: code.co_argcount], args, strict=False)) | dict(kwargs)
@@ -108,8 +114,14 @@ def work_of_call(
 
 
 @functools.lru_cache(maxsize=1024)  # a memo of a pure question
-def has_axes(code: types.CodeType) -> bool:
-    """True if a function indexes several axes at once, and so may broadcast small arrays."""
+def may_grow(code: types.CodeType) -> bool:
+    """True if a function may make large arrays of small ones, or of integers.
+
+    It indexes several axes at once, which is how arrays are broadcast, or names a function that
+    makes arrays.
+    """
+    if not _MAKING.isdisjoint(code.co_names):
+        return True
     codes = [const for const in code.co_consts if isinstance(const, types.CodeType)]
     before = None
     for instruction in dis.get_instructions(code):
@@ -119,7 +131,7 @@ def has_axes(code: types.CodeType) -> bool:
             if is_constant or before.opname == "BUILD_TUPLE":
                 return True
         before = instruction
-    return any(map(has_axes, codes))
+    return any(map(may_grow, codes))
 
 
 class _Estimate:
@@ -141,9 +153,7 @@ class _Estimate:
     def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
-                found, number = self.array(value), self.integer(value)
-                for target in targets:
-                    self.bind(target, found, number)
+                self.assign(targets, value)
             case ast.AugAssign(target=target, value=value):
                 self.compute(self.array(target), self.array(value), broadcast=False)
                 if isinstance(target, ast.Name):
@@ -166,6 +176,24 @@ class _Estimate:
                 for name in _bound(node):
                     self.arrays.pop(name, None)
                     self.integers.pop(name, None)
+
+    def assign(self, targets: list[ast.expr], value: ast.expr) -> None:
+        match targets, value:
+            case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if len(targets) == len(values):
+                known = [(self.array(each), self.integer(each)) for each in values]
+                for each, (found, number) in zip(targets, known, strict=True):
+                    self.bind(each, found, number)
+            case (
+                [ast.Tuple(elts=targets)],
+                ast.Call(func=ast.Attribute(attr="meshgrid"), args=args, keywords=[]),
+            ):
+                grid = tuple(_size(self.array(each)) for each in args)
+                for each in targets:
+                    self.bind(each, (*grid[:2][::-1], *grid[2:]) if all(grid) else 0)
+            case _:
+                found, number = self.array(value), self.integer(value)
+                for target in targets:
+                    self.bind(target, found, number)
 
     def repeat(self, body: Iterable[ast.stmt], times: int) -> None:
         before, self.times = self.times, self.times * times
@@ -259,6 +287,9 @@ class _Estimate:
                 return self.part(self.array(value), index)
             case ast.Call():
                 return self.call(node)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for each in items:
+                    self.array(each)
         return 0
 
     def part(self, whole: Array, index: ast.expr) -> Array:
@@ -317,6 +348,8 @@ class _Estimate:
             same = name in _LIKE and bool(operands)
             found = operands[isinstance(node.func, ast.Attribute) and of_module :][:1]
             return found[0] if same and found else max(map(_size, operands), default=0)
+        if name in _MAKING and not any(operands[:1]):
+            return self.made(name, node.args, named)
         if name not in self.computing:
             return 0
         result = self.compute(*operands, broadcast=name in _BROADCASTING)
@@ -325,6 +358,32 @@ class _Estimate:
             shape = next((each for each in operands if each), 0)
             return _folded(shape, named.get("axis", given[0] if given else None), named)
         return 0 if name in _REDUCING else result
+
+    def made(self, name: str, args: list[ast.expr], named: Mapping[str | None, ast.expr]) -> Array:
+        """Return the shape of a new array; random numbers count as an operation."""
+        given = dict(enumerate(args))
+        if name in _FILLED:
+            return self.shape(named.get("shape", given.get(0)))
+        if name in _DRAWN:
+            return self.compute(self.shape(named.get("size", given.get(_DRAWN[name]))))
+        if name == "eye":
+            return 2 * self.shape(given.get(0)) if len(args) == 1 else 0
+        count = named.get("num", given.get(2)) if name == "linspace" else given.get(0)
+        return self.shape(count) if name == "linspace" or len(args) == 1 else 0
+
+    def shape(self, node: ast.expr | None) -> Shape:
+        """Return the shape that an expression means; that of no elements if it is not known."""
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="shape"):
+                found = self.arrays.get(name)
+                return found if isinstance(found, tuple) else (0,)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                pass
+            case None:
+                items = []
+            case _:
+                items = [node]
+        return tuple(max(0, self.integer(each, 0)) for each in items)
 
 
 def _size(array: Array) -> int:

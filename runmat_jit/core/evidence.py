@@ -168,9 +168,9 @@ class Work:
                 self._outside.add_outside(cell.cell_contents)
 
     def of(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, often: bool = False
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, calls: int = 0
     ) -> tuple[int, int]:
-        """Work of a call: a low estimate and a high one; ``often``: of many.
+        """Work of a call: a low estimate and a high one; ``calls``: before it.
 
         They differ by what loops do: an iteration may compute with single numbers or with arrays.
         """
@@ -184,10 +184,10 @@ class Work:
         operation = 1 + elements // ELEMENTS
         computing, others = self.by_depth[0]
         whole = 0
-        if (often or operation > OFTEN) and not self.has_native_loops:
+        if (calls > OFTEN or operation > OFTEN) and not self.has_native_loops:
             from runmat_jit.core.array_work import work_of_call  # noqa: PLC0415  (few need it)
 
-            large = operation > 1 and len(self.by_depth) > 1
+            large = operation > (1 if calls > OFTEN * OFTEN else OFTEN) and len(self.by_depth) > 1
             whole = work_of_call(self.code(), args, kwargs, NUMPYS, large=large)
         least = most = max(computing * operation + others, whole)
         if len(self.by_depth) == 1:
@@ -261,7 +261,7 @@ class Evidence:
             work, self.recurs = Work(fn, receiver), recurs(fn, receiver)
             codes = [each.__code__ for each in _called(fn, receiver)]
             self.work, self.shows_frames = work, any(map(looks_at_frames, codes))
-        found = work.of(args, kwargs, often=self.calls > OFTEN * OFTEN)
+        found = work.of(args, kwargs, calls=self.calls)
         before = calls - 1
         least = found[0] + before * min(found[0], self._last[0])
         self.least += least

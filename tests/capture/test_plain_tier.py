@@ -192,7 +192,7 @@ def means(x):
 @pytest.mark.parametrize("size", [4 * ELEMENTS, 100 * ELEMENTS])
 def test_loops_over_whole_arrays_are_compiled_when_they_have_paid(hot, fn, size):
     decorated, x = runmat.jit(fn), np.linspace(0.1, 2.0, size)
-    work = Work(fn).of((x,), {}, often=True)[0]
+    work = Work(fn).of((x,), {}, calls=65)[0]
     calls = 0
     while not decorated.cache_info().misses:
         np.testing.assert_allclose(decorated(x), fn(x), rtol=1e-12)
