@@ -46,7 +46,7 @@ CALL_S: Final = 15e-8
 SHORT_S: Final = 1e-4
 """So short a call may be made in plain Python for once, whatever that takes."""
 BEYOND: Final = 3.0
-"""Times as long as ours: one such call without us ends a trial."""
+"""Times as long as ours: such a call without us ends a trial, such work by count begins none."""
 LONG_S: Final = 2 * COMPILING * CALL_S
 """What compiling a kernel takes, about."""
 BETTER: Final = 0.95
@@ -222,7 +222,7 @@ class Trial:
         without = self.captured.bypass_of(case.kind)
         took = median(ours)
         compiles = without is not self.captured.fn or took > SHORT_S
-        if without is None or (compiles and took < CALL_S * work):
+        if without is None or (compiles and BEYOND * took < CALL_S * work):
             self.judge(case, aside=False)
             return None
         return without

@@ -129,6 +129,18 @@ def test_two_calls_that_take_far_longer_end_a_trial(aside, calls):
     assert clock.calls == calls
 
 
+@pytest.mark.parametrize(
+    ("share", "tried"), [(0.5, True), (0.9 * trials.BEYOND, True), (4.0, False)]
+)
+def test_work_by_count_leaves_no_doubt_only_if_it_takes_far_longer(share, tried):
+    """Calls take a millisecond by the clock; counts of loops may be several times too high."""
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=0.5)
+    clock.captured.work_of = lambda *_: int(share * 1e-3 / trials.CALL_S)
+    called(decorated, ENOUGH, x, y)
+    assert stepped_aside(decorated) == tried
+
+
 def test_the_clock_does_not_decide_where_bits_may_differ():
     x = numbers(1001)
     decorated, clock = begun(softened, x, aside=0.5)
