@@ -16,6 +16,7 @@ import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from tokenize import TokenError
 from typing import Any, Final, overload
 
 import numpy as np
@@ -48,6 +49,8 @@ _BROADCASTING: Final = frozenset(
     name for name, function in vars(np).items() if isinstance(function, np.ufunc)
 ) - {"matmul", "matvec", "vecmat", "vecdot"} | {"where", "clip"}
 """Functions whose operands are broadcast."""
+MOST: Final = 1 << 40
+"""Work of a call that is too much for any."""
 _FILLED: Final = frozenset(("zeros", "ones", "empty", "full"))
 _DRAWN: Final = {"random": 0, "standard_normal": 0, "normal": 2, "uniform": 2, "integers": 2}
 """Methods of NumPy's generators, and the number of the argument that is the shape."""
@@ -66,7 +69,7 @@ def tree_of(code: types.CodeType) -> ast.FunctionDef | None:
     try:
         lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
         (node,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
-    except (SyntaxError, ValueError):
+    except (RecursionError, SyntaxError, TokenError, ValueError):
         return None
     return node if isinstance(node, ast.FunctionDef) and node.name == code.co_name else None
 
@@ -87,8 +90,9 @@ def array_work(
 
     """
     estimate = _Estimate(arrays, integers, computing)
-    estimate.statements(tree.body)
-    return estimate.work
+    with suppress(OverflowError, RecursionError):  # the program's own shapes, or expressions
+        estimate.statements(tree.body)
+    return min(estimate.work, MOST)
 
 
 def work_of_call(
@@ -110,7 +114,17 @@ def work_of_call(
     given = dict(zip(code.co_varnames[: code.co_argcount], args, strict=False)) | dict(kwargs)
     arrays = {name: value.shape for name, value in given.items() if type(value) is np.ndarray}
     integers = {name: value for name, value in given.items() if type(value) is int}
-    return array_work(tree, arrays, integers, computing)
+    return _work_of(tree, tuple(arrays.items()), tuple(integers.items()), computing)
+
+
+@functools.lru_cache(maxsize=256)  # a memo of a pure question
+def _work_of(
+    tree: ast.FunctionDef,
+    arrays: tuple[tuple[str, Shape], ...],
+    integers: tuple[tuple[str, int], ...],
+    computing: frozenset[str],
+) -> int:
+    return array_work(tree, dict(arrays), dict(integers), computing)
 
 
 @functools.lru_cache(maxsize=1024)  # a memo of a pure question

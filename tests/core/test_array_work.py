@@ -1,11 +1,12 @@
 """Work with whole arrays, read off the source. Oracle: what NumPy is asked to compute."""
 
+import ast
 from functools import partial
 
 import numpy as np
 import pytest
 
-from runmat_jit.core.array_work import array_work, may_grow, tree_of
+from runmat_jit.core.array_work import MOST, array_work, may_grow, tree_of
 from runmat_jit.core.evidence import ELEMENTS, NUMPYS
 
 N = 64 * ELEMENTS
@@ -223,3 +224,24 @@ def test_what_has_no_source_is_not_estimated():
     exec("def made(x):\n  return x * 2", namespace)
     assert tree_of(namespace["made"].__code__) is None
     assert tree_of((lambda x: x * 2).__code__) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "np.zeros(10 ** 30)[1:]",
+        "np.zeros(1 << 80)[1:] + 1",
+        "np.ones(n * n * n * n * n)[: n * n] * np.ones((n, n * n, n))",
+        "x[..., None, 0, 0, :] + x[5:1, ...]",
+        "x.sum(axis=(0, 1)) + x.sum('a') + np.sum(x, 0.5) + x[()]",
+        "np.zeros((n, -3)) + np.eye(n, 3) + np.linspace(0, 1) + np.meshgrid(x, 3)",
+        "np.zeros([n, x]) + np.full() + np.zeros(x.shape[7]) + rng.normal(0, 1, x.shape)",
+        " + ".join(["x"] * 980),
+    ],
+)
+def test_what_a_program_may_not_mean_is_estimated_without_an_error(line):
+    tree = ast.parse(
+        f"def fn(x, n):\n for i in range(n * n * n):\n  y = {line}\n return y @ y"
+    ).body[0]
+    work = array_work(tree, {"x": (40, 50)}, {"n": 10**9}, NUMPYS)
+    assert 0 <= work <= MOST
