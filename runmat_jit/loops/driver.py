@@ -56,8 +56,8 @@ class PlainLoop:
         """Operations of Python's in an iteration, about."""
         self.iterations = 0
         """Iterations of the last run of a ``while``."""
-        node = self.source.node
-        self._has_head = isinstance(node, ast.While) and not (self.is_inner or node.orelse)
+        plain, node = self.is_inner or self.evidence is None, self.source.node
+        self._has_head = isinstance(node, ast.While) and not (plain or node.orelse)
         self.few = 0
         """Iterations of a compiled ``while`` in Python, since the last runs have ended before."""
         self._head: tuple[Iterator[tuple[()]], int] | None = None
