@@ -74,6 +74,9 @@ class PlainHooks(HookBase):
     def looped(self, number):
         return ()
 
+    def ended(self, number):
+        pass
+
     def head(self, number):
         return ((),) * (3 * number)
 
