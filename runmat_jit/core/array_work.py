@@ -141,7 +141,7 @@ def may_grow(code: types.CodeType) -> bool:
     for instruction in dis.get_instructions(code):
         indexes = instruction.opname == "BINARY_SUBSCR" or instruction.argrepr == "[]"
         if indexes and before is not None:
-            is_constant = before.opname.startswith("LOAD_") and isinstance(before.argval, tuple)
+            is_constant = before.opname == "LOAD_CONST" and isinstance(before.argval, tuple)
             if is_constant or before.opname == "BUILD_TUPLE":
                 return True
         before = instruction
