@@ -81,7 +81,7 @@ class PlainLoop:
         iterations = max(self.iterations, call.turns)
         from runmat_jit.loops.sites import is_enough, iterations_enough  # noqa: PLC0415  (loaded)
 
-        counted = self._has_head and self.unpaid <= 0 and iterations > 0
+        counted = self._has_head and self.unpaid <= 0 < iterations
         self.few = 0
         if not is_enough(call, operands, unknown=iterations, counted=counted):
             self.few = iterations_enough(call, operands) if counted else 0
@@ -131,9 +131,9 @@ class PlainLoop:
         left, count = self._head
         self.iterations, self._head = count - length_hint(left), None
         work = self.iterations * self.per_iteration
-        self.unpaid -= work
-        if work >= LONG:
+        if work >= LONG and self.unpaid > 0:
             self.declined = self.rest = 0
+        self.unpaid -= work
 
     def begin(self) -> None:
         """Count calls, and native runs of them, from now on."""

@@ -245,7 +245,9 @@ def is_enough(
 
 
 def iterations_enough(call: LoopCall, operands: dict[Chain, Any]) -> int:
-    """Return a number of iterations with which a native run takes less than Python."""
+    """Return the iterations with which a native run takes less than Python; 0 if none is tried."""
+    if call.gave_up or call.is_poor:
+        return 0
     counts = (1 << n for n in range(20))
     return next((n for n in counts if call.does_enough(_weighed(call, operands, n))), LONGEST_HEAD)
 

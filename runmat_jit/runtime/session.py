@@ -241,7 +241,7 @@ class Session:
         return self.opened_gpu
 
     def note_decision(self, decision: Decision, told: Callable[[], dict[str, object]]) -> None:
-        """Count and log the placement of a program; ``told`` describes it, with its cost."""
+        """Count the placement of a program in telemetry, and log it."""
         self.telemetry.count_placement(told)
         self.log.getChild(PLACEMENT).debug("placed %s", decision)
 

@@ -524,6 +524,32 @@ def test_a_while_is_compiled_at_an_iteration(hot, monkeypatch, fn, stop, budget)
         assert turns < 2 * len(x)  # the first began in Python
 
 
+TABLE = dict.fromkeys(range(7), 0.5)
+
+
+def never_native(n):
+    i, total = 0, 0.0
+    while i < n:
+        total += TABLE[i % 7]
+        TABLE[i % 7] = total % 3.0
+        i += 1
+    return i
+
+
+@pytest.mark.parametrize("n", [300, 9000])
+def test_a_while_that_never_runs_natively_is_looked_at_rarely(hot, monkeypatch, n):
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
+    monkeypatch.setattr(driver, "LOOP_PAYS", 1000)
+    decorated, looks, find = runmat.jit(never_native), [], driver.find
+    for _ in range(10):
+        assert decorated(n) == n
+    monkeypatch.setattr(driver, "find", lambda *args, **kw: looks.append(1) or find(*args, **kw))
+    for _ in range(400):
+        decorated(n)
+    assert len(looks) < 400 // 20
+
+
 @pytest.mark.parametrize("fn", WHILES, ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("stop", [-1, 3, 700, 15_000])
 def test_a_compiled_while_that_ends_early_is_pythons_and_a_long_one_is_not(
